@@ -1,4 +1,4 @@
-//! Systems that roll: their constraints as a projection, after which they are systems like others.
+//! Nonholonomic systems: a projection removes their constraints, and the unconstrained law applies.
 #![allow(non_snake_case)]
 
 use fly_mechanics::System;
@@ -7,14 +7,15 @@ use fly_mechanics::multibody::constraints::{
 };
 use nalgebra::{DMatrix, DVector};
 
-/// What wheels, skates and rolling bodies leave of the motion: with the projector `P = I - Z^+ Z` and the acceleration `a = Z^+ b` that they demand, Konz (B.5), (3.83),
+/// Constraints of wheels, skates and rolling bodies as a projection. With the projector `P = I - Z^+ Z` and the acceleration `a = Z^+ b` that the constraints
+/// demand, Konz (B.5), (3.83),
 ///
 /// ```text
 /// M -> P M P + I - P      b -> P (b + M a) - a      B -> P B
 /// ```
 ///
-/// makes of `M xi_dot + b = B u + Z^T lambda`, `Z xi_dot = b_Z` a system without constraints that moves the same. The same of a template is the desired motion nearest to
-/// it (in its own metric) of those that the constraints let be: Gauss' principle twice.
+/// turns `M xi_dot + b = B u + Z^T lambda`, `Z xi_dot = b_Z` into an unconstrained system with the same motion. Applied to a template it gives the admissible
+/// motion nearest to the desired one in the template's own metric: Gauss' principle twice.
 #[derive(Clone)]
 pub(crate) struct Projection {
     set: ConstraintSet<f64>,
@@ -30,7 +31,7 @@ pub(crate) struct Projection {
 }
 
 impl Projection {
-    /// Of what rolls in a system; `None` if nothing does.
+    /// The projection for the rolling contacts of a system; `None` if it has none.
     pub fn new(system: &System) -> Result<Option<Self>, ConstraintSetError> {
         if system.rolling.is_empty() {
             return Ok(None);
@@ -48,32 +49,32 @@ impl Projection {
         }))
     }
 
-    /// Takes in a state.
+    /// Updates P and a for a state.
     pub fn update(&mut self, state: &EvaluatedState<'_, f64>) {
         self.workspace.update(&self.set, state);
         self.workspace
             .split(&mut self.projector, &mut self.demanded);
     }
 
-    /// Z, one row for each equation, and b_Z.
+    /// Z, one row per equation, and b_Z.
     pub fn equations(&self) -> (&DMatrix<f64>, &DVector<f64>) {
         (self.workspace.jacobian(), self.workspace.bias())
     }
 
-    /// Projects M of the model, whose b is projected next.
+    /// Projects the model's M. Call it before projecting b.
     pub fn mass_matrix(&mut self, M: &mut DMatrix<f64>) {
         self.carried.gemv(1.0, M, &self.demanded, 0.0);
         self.inertia(M);
     }
 
-    /// Projects b of the model.
+    /// Projects the model's b.
     pub fn bias(&mut self, b: &mut DVector<f64>) {
         self.vector.copy_from(b);
         self.vector += &self.carried;
         self.force(b);
     }
 
-    /// Projects Mbar and bbar of a template.
+    /// Projects a template's Mbar and bbar.
     pub fn template(&mut self, M: &mut DMatrix<f64>, b: &mut DVector<f64>) {
         self.vector.copy_from(b);
         self.vector.gemv(1.0, M, &self.demanded, 1.0);
@@ -102,7 +103,7 @@ impl Projection {
             self.vector[j] += 1.0;
             M.set_column(j, &self.vector);
         }
-        // Rounding.
+        // Restore the symmetry that rounding breaks.
         M.fill_lower_triangle_with_upper_triangle();
     }
 

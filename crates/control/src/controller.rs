@@ -1,4 +1,4 @@
-//! One control step.
+//! The tracking controller: one control step.
 #![allow(non_snake_case)]
 
 use std::ops::Range;
@@ -26,10 +26,10 @@ use crate::{Energies, ReferencePoint};
 
 /// The tracking controller of a vehicle or a system: desired motion, law and allocation, Konz (5.84)-(5.86).
 ///
-/// Of a vehicle (the default, [`FreeBodyPlant`]) all matrices are constant and factorised once: a step is the template's forces, two small products,
-/// and the allocation where the limits are met. Of a [system](SystemPlant) they are those of the moment.
+/// For a vehicle (the default, [`FreeBodyPlant`]) all matrices are constant and factorised once: a step evaluates the template, two small products,
+/// and the allocation if limits are violated. For a [system](SystemPlant) they are updated in every step.
 ///
-/// `ControllerSettings::build` makes one from a configuration. In code:
+/// `ControllerSettings::build` builds one from a configuration. In code:
 ///
 /// ```
 /// use fly_control::allocation::{ActiveSet, Limits};
@@ -81,9 +81,9 @@ where
     law: Law<f64, P::Dof, Dyn>,
     desired: DesiredMotion<f64, P::Dof>,
     tilt_priority: Option<TiltPriority>,
-    /// The metric of the limits, if it is not that of the law.
+    /// The metric of the limits, if it differs from the law's.
     metric: DMatrix<f64>,
-    /// Its inverse factor, if there are redundant inputs, and room to find it.
+    /// Its inverse factor, if there are redundant inputs, and scratch to compute it.
     factor: [DMatrix<f64>; 2],
     limited: Option<Limited<Box<dyn Allocator>>>,
     observer: Option<DisturbanceObserver<P::Dof>>,
@@ -92,60 +92,60 @@ where
     /// That of u0.
     acceleration: OVector<f64, P::Dof>,
     ahead: Option<Box<Ahead<P>>>,
-    /// s.
+    /// The delay made up for, s.
     delay: f64,
     failures: Option<FailureDetector<P::Dof>>,
-    /// What was found to have failed since somebody asked.
+    /// The failure detected since the last query.
     failed: Option<Failure>,
-    /// Whether somebody tells which inputs are applied.
+    /// Whether the applied inputs are reported.
     is_told: bool,
-    /// Whether the next step's state is predicted, not measured, and how long none was measured, s.
+    /// Whether the next step's state is predicted rather than measured, and the time since the last measurement, s.
     is_predicted: bool,
     unobserved: f64,
     /// The input that balances a disturbance under state feedback.
     balance: DVector<f64>,
-    /// The limits without and with bounds of inputs that have changed, see [`set_input_bounds`](Self::set_input_bounds).
+    /// The limits without and with changed bounds of inputs, see [`set_input_bounds`](Self::set_input_bounds).
     limits: Option<(Limits, Option<Vec<f64>>)>,
     bounded: Option<Limited<Box<dyn Allocator>>>,
     /// u_ref while no input is fixed.
     preferred: DVector<f64>,
-    /// What fixed inputs are fixed at.
+    /// The values of fixed inputs.
     fixed: Vec<Option<f64>>,
-    /// Whether redundant inputs prefer what they were in the step before.
+    /// Whether redundant inputs prefer their previous values.
     prefers_previous: bool,
-    /// What flies a vehicle that hovers while spinning, see [`set_spin`](Controller::set_spin).
+    /// The law of a vehicle that hovers while spinning, see [`set_spin`](Controller::set_spin).
     spin: Option<Box<SpinLaw>>,
     step: Step,
 }
 
-/// How much the tilt of the free body counts when inputs are limited, see [`Law::metric_with_priority`].
+/// The priority of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`].
 #[derive(Clone, Copy)]
 struct TiltPriority {
     rho: f64,
-    /// The places of its angular velocities about x and y.
+    /// The indices of its angular velocities about x and y.
     tilts: [usize; 2],
 }
 
 /// The result of one control step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// u, p numbers, inside the limits: what to send.
+    /// u, p entries, inside the limits: the input to send.
     pub input: DVector<f64>,
-    /// u0, p numbers: what the law (5.86b) asks for without limits.
+    /// u0, p entries: the unconstrained input of the law (5.86b).
     pub unconstrained: DVector<f64>,
-    /// p numbers: what the actuators should be told without limits so that they do u0; u0 itself without a [`lead`](crate::lead).
+    /// p entries: the command, before limits, that makes the actuators produce u0; u0 itself without a [`lead`](crate::lead).
     pub demanded: DVector<f64>,
     /// The desired energies; zero for state feedback, which has none.
     pub energies: Energies,
-    /// The power that the motion of the reference takes out of the total energy while the actuators do u0, W:
-    /// [`DesiredMotion::reference_power_at`]; `None` if the strategy does not know.
+    /// The power that the motion of the reference extracts from the total energy while the actuators produce u0, W:
+    /// [`DesiredMotion::reference_power_at`]; `None` if the strategy does not compute it.
     pub reference_power: Option<f64>,
-    /// What the allocation did.
+    /// The report of the allocation.
     pub allocation: Allocation,
 }
 
 impl Step {
-    /// Room for p inputs.
+    /// Allocates for p inputs.
     fn new(p: usize) -> Self {
         Self {
             input: DVector::zeros(p),
@@ -157,19 +157,19 @@ impl Step {
         }
     }
 
-    /// What the actuators are to do until the next step, p numbers: the input less what leads them, u0 inside the limits.
+    /// The intended actuator outputs until the next step, p entries: the input without its lead, u0 inside the limits.
     pub fn intended(&self) -> impl Iterator<Item = f64> + '_ {
         let led = self.unconstrained.iter().zip(&self.demanded);
         let each = self.input.iter().zip(led);
         each.map(|(input, (u0, demanded))| input + (u0 - demanded))
     }
 
-    /// How many limits are active.
+    /// The number of active limits.
     pub fn active(&self) -> usize {
         self.allocation.active
     }
 
-    /// Whether the input had to be limited.
+    /// Returns whether the input was limited.
     pub fn saturated(&self) -> bool {
         self.allocation.active > 0
     }
@@ -180,10 +180,10 @@ impl<P: Plant> Controller<P>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
-    /// Without limits.
+    /// A controller without limits.
     ///
     /// # Errors
-    /// [`LawError`], if the matrices are constant and there is no law.
+    /// [`LawError`] if the matrices are constant and the law does not exist.
     pub fn new(plant: P, strategy: impl Into<P::Strategy>) -> Result<Self, LawError> {
         let strategy = strategy.into();
         let p = plant.input_dim();
@@ -217,11 +217,11 @@ where
         })
     }
 
-    /// The same with an observer of disturbances of this bandwidth, rad/s, whose estimate is compensated: `b - r` takes the place of b in (5.86b), and an
-    /// underactuated vehicle leans against forces. State feedback adds the input that balances r.
+    /// Adds a disturbance observer with this bandwidth, rad/s, and compensates its estimate r: `b - r` replaces b in (5.86b), and an underactuated
+    /// vehicle leans against forces. State feedback adds the input that balances r.
     ///
     /// # Errors
-    /// [`BandwidthError`] unless it is positive and finite.
+    /// [`BandwidthError`] unless the bandwidth is positive and finite.
     pub fn with_disturbance_observer(mut self, bandwidth: f64) -> Result<Self, BandwidthError> {
         let (n, p) = (self.plant.dof(), self.plant.input_dim());
         let free = self.plant.tilts().map(|[x, _]| x - 3);
@@ -229,8 +229,8 @@ where
         Ok(self)
     }
 
-    /// The same for a vehicle whose attitude somebody else controls, as an autopilot that is told attitudes or angular velocities: which torques its rotors give is
-    /// not known then, so that the observer of disturbances finds forces alone, and no failure of an actuator is looked for. To be called last.
+    /// For a vehicle whose attitude is controlled by an inner loop, such as an autopilot that receives attitudes or angular velocities: the torques of its
+    /// rotors are then unknown, so that the disturbance observer estimates forces only, and failures of actuators are not detected. Call it last.
     #[must_use]
     pub fn above_an_inner_loop(mut self) -> Self {
         self.observer = self.observer.map(DisturbanceObserver::of_force);
@@ -238,13 +238,14 @@ where
         self
     }
 
-    /// The same with commands that lead actuators which lag, see [`lead`](crate::lead). Without a lag, or with the part 0, it changes nothing.
+    /// Adds a lead that compensates the lag of the actuators, see [`lead`](crate::lead). Without lags, or with the fraction 0, it changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`LeadError::Remembers`] for the baselines of multirotors.
+    /// [`LeadError::Remembers`] for the multirotor baselines.
     ///
     /// # Panics
-    /// If there are other than p actuators.
+    /// If the number of actuators is not p.
     pub fn with_lead(mut self, lead: Lead) -> Result<Self, LeadError> {
         if !P::is_repeatable(&self.strategy) {
             return Err(LeadError::Remembers);
@@ -254,9 +255,9 @@ where
         Ok(self)
     }
 
-    /// The same for commands that act so many seconds after the state was measured, in which they are computed. State and reference of a step are then those of
-    /// that later time, as [`StatePredictor::look_ahead`](crate::predictor::StatePredictor::look_ahead) predicts the state; the observer of disturbances, if there is one, gets the measured
-    /// state by itself ([`observe_measured`](Controller::observe_measured)).
+    /// For commands that act `delay` seconds after the measurement from which they are computed. State and reference of a step are then those of that later
+    /// time, with the state from [`StatePredictor::look_ahead`](crate::predictor::StatePredictor::look_ahead); the disturbance observer, if any, receives the
+    /// measured state separately ([`observe_measured`](Controller::observe_measured)).
     #[must_use]
     pub fn with_delay(mut self, delay: f64) -> Self {
         self.delay = if delay.is_finite() {
@@ -267,9 +268,8 @@ where
         self
     }
 
-    /// The same with a detector of failed actuators, each with these inputs, which learns from what the observer of disturbances measures: without one, or where
-    /// no or several bodies move freely, it has no effect. What it [finds](Self::take_failed) is told only; see
-    /// [`set_input_bounds`](Self::set_input_bounds).
+    /// Adds a detector of failed actuators, each with these inputs. It uses the disturbance observer's measurements; it has no effect without an observer, or
+    /// unless exactly one body is free. It only reports what it [finds](Self::take_failed); to act on it, see [`set_input_bounds`](Self::set_input_bounds).
     #[must_use]
     pub fn with_failure_detector(mut self, actuators: Vec<Range<usize>>) -> Self {
         let n = self.plant.dof();
@@ -278,8 +278,8 @@ where
         self
     }
 
-    /// The same with a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. It has no
-    /// effect where none or several bodies move freely.
+    /// Sets a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. It has no effect
+    /// unless exactly one body is free.
     ///
     /// # Errors
     /// [`AllocationError::Metric`] if there are limits and the metric with this priority is not positive definite.
@@ -290,14 +290,14 @@ where
         Ok(self)
     }
 
-    /// The same with an input weight R (p numbers, its diagonal) and a preferred input `u_ref` (p numbers) of redundant inputs, see [`Law`]; with
-    /// `follows` each step prefers the input of the step before, and the first one `u_ref`. Has no effect while all inputs are independent.
+    /// Sets the input weight R (its diagonal, p entries) and the preferred input `u_ref` (p entries) of redundant inputs, see [`Law`]; with
+    /// `follows` each step prefers the input of the previous step, and the first one `u_ref`. Has no effect if all inputs are independent.
     ///
     /// # Errors
     /// [`LawError::Weights`].
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn with_preferred_input(
         mut self,
         weights: &DVector<f64>,
@@ -311,17 +311,16 @@ where
         if let Some(ahead) = &mut self.ahead {
             ahead.follow(&self.plant, &self.law);
         }
-        // Cannot fail: R changes the part of the metric that it makes positive definite.
+        // Cannot fail: R only changes the part of the metric that it makes positive definite.
         let taken = self.take_metric();
         debug_assert_eq!(taken, Ok(()));
         Ok(self)
     }
 
-    /// The same with inputs inside these limits, and with rates (of each input, in its unit per second) if there are any. `make` gives the solver
-    /// for the rows of both and a metric.
+    /// Limits the inputs, and their rates (in each input's unit per second) if given. `make` builds the solver for the rows of both and a metric.
     ///
     /// # Errors
-    /// [`AllocationError`] if limits, rates and inputs do not fit together, and those of `make`.
+    /// [`AllocationError`] if the sizes of limits, rates and inputs do not match, and those of `make`.
     pub fn limited(
         mut self,
         limits: &Limits,
@@ -329,7 +328,7 @@ where
         make: impl FnOnce(&Limits, &DMatrix<f64>) -> Result<Box<dyn Allocator>, AllocationError>,
     ) -> Result<Self, AllocationError> {
         let p = self.plant.input_dim();
-        // Where the metric changes with the state, each step sets it; that of redundant inputs follows with its factor.
+        // A metric that depends on the state is set in each step; that of redundant inputs together with its factor.
         let metric = if P::CONSTANT && self.law.redundancy() == 0 {
             self.allocation_metric().clone()
         } else {
@@ -347,7 +346,7 @@ where
         Ok(self)
     }
 
-    /// Hands a constant metric to the solver.
+    /// Passes a constant metric to the solver.
     fn take_metric(&mut self) -> Result<(), AllocationError> {
         match self.bounded.as_mut().or(self.limited.as_mut()) {
             Some(limited) if P::CONSTANT => {
@@ -364,20 +363,20 @@ where
     }
 }
 
-/// # Inputs that change
+/// # Changing inputs
 impl<P: Plant> Controller<P>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
-    /// Takes new bounds of the inputs (p numbers each, in their units), in the place of the limits that concern bounded inputs alone; infinite bounds bring
-    /// an input's own limits back. What was known of the input before stays, so that rates hold on.
+    /// Sets new bounds of the inputs (p entries each, in their units), which replace the limits that concern bounded inputs alone; infinite bounds restore
+    /// an input's own limits. The previous input is kept, so that rate limits continue to hold.
     ///
-    /// An input whose bounds are equal does what they say whatever is asked of it, as a rotor that has failed gives nothing: the law counts its force to b
-    /// and leaves it out of B, so that the others make up for it as far as they can, exactly while they are inside their limits. Bounded inputs are
-    /// limited by [`ActiveSet`]. Allocates, and factorises afresh.
+    /// An input whose bounds are equal is fixed at that value whatever is demanded, such as zero for a failed rotor: the law adds its force to b and
+    /// removes its column from B, so that the other inputs compensate as far as they can, exactly while they are inside their limits. Bounded inputs are
+    /// limited by [`ActiveSet`]. Allocates, and refactorises.
     ///
     /// # Errors
-    /// [`InputBoundsError`]; the bounds before stay.
+    /// [`InputBoundsError`]; the previous bounds stay.
     pub fn set_input_bounds(
         &mut self,
         lower: &[f64],
@@ -412,7 +411,7 @@ where
         Ok(())
     }
 
-    /// The solver for these bounds; none without any.
+    /// The solver for these bounds; `None` without bounds.
     fn with_bounds(
         &self,
         bounds: [&[f64]; 2],
@@ -447,24 +446,24 @@ where
     }
 }
 
-/// Why bounds of inputs cannot be taken.
+/// Why bounds of inputs are rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputBoundsError {
-    /// The bounds are no bounds, or not one for each input.
+    /// Invalid bounds, or not one per input.
     #[error(transparent)]
     Bounds(#[from] AllocationError),
-    /// The inputs that are left have no law.
+    /// The law does not exist for the remaining inputs.
     #[error("the inputs that are not fixed: {0}")]
     Law(#[from] LawError),
 }
 
-/// # Flight
+/// # Control
 impl<P: Plant> Controller<P>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
-    /// The input for this state and goal, `elapsed` seconds after the one before.
+    /// The input for this state and goal, `elapsed` seconds after the previous one.
     fn advance(
         &mut self,
         elapsed: f64,
@@ -517,7 +516,7 @@ where
         Ok(())
     }
 
-    /// Notes what the motion of the reference takes in this step.
+    /// Computes the power that the motion of the reference extracts in this step.
     fn take_reference_power(&mut self, pursuit: Pursuit) {
         let (desired, step, xi_dot) = (&self.desired, &mut self.step, &mut self.acceleration);
         step.reference_power = match pursuit {
@@ -534,7 +533,7 @@ where
         };
     }
 
-    /// The law in the state that the plant has taken in.
+    /// The law's evaluation context in the plant's current state.
     fn now(&mut self) -> Asked<'_, P> {
         Asked {
             plant: &mut self.plant,
@@ -548,7 +547,7 @@ where
         }
     }
 
-    /// Writes what is demanded of the actuators so that they do u0.
+    /// Writes the demand on the actuators that makes them produce u0.
     fn lead_on(
         &mut self,
         elapsed: f64,
@@ -614,7 +613,7 @@ where
         Ok(())
     }
 
-    /// Lets redundant inputs prefer what they were in this step, but for what led.
+    /// Makes redundant inputs prefer their present values, without lead.
     fn prefer_last(&mut self) {
         let step = &self.step;
         if self.ahead.is_none() {
@@ -630,7 +629,7 @@ where
         }
     }
 
-    /// Shows the state that the plant has taken in to the observer, if there is one.
+    /// Passes the plant's current state to the observer, if any.
     fn observe(&mut self, elapsed: f64, state: P::State<'_>) {
         let Some(observer) = &mut self.observer else {
             return;
@@ -653,7 +652,7 @@ where
         if let (Some(failures), Some((d, u))) = (&mut self.failures, observer.measured()) {
             let (M, B) = (plant.mass_matrix(), plant.input_matrix());
             if let Some(failed) = failures.observe(elapsed, d, u, B, M) {
-                // What was learned meanwhile is the failure, which is made up for otherwise.
+                // What the observer learned in the meantime is the failure, which is now compensated otherwise.
                 observer.assume(failures.usual());
                 self.failed = Some(failed);
             }
@@ -665,11 +664,11 @@ where
         }
     }
 
-    /// Tells which input (p numbers) was applied in the mean since the last step, lags of the actuators included; with `None` that nothing is known of it, or that
-    /// the state was not measured: the observer of disturbances then holds its estimate. Who never tells is taken to apply the commands at once.
+    /// Reports the mean input (p entries) applied since the last step, actuator lags included; `None` if it is unknown or the state was not measured: the
+    /// disturbance observer then holds its estimate. Without any report the commands are assumed to apply at once.
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn set_applied(&mut self, input: Option<&[f64]>) {
         self.is_told = true;
         if let Some(observer) = &mut self.observer {
@@ -677,18 +676,18 @@ where
         }
     }
 
-    /// Tells that the next step's state is predicted: the observer of disturbances waits for the next measured one, and for the input that was applied
-    /// [until then](Self::set_applied). Holds for one step.
+    /// Declares the next step's state as predicted: the disturbance observer waits for the next measured state, and for the input applied [until
+    /// then](Self::set_applied). Valid for one step.
     pub fn skip_observation(&mut self) {
         self.is_predicted = true;
     }
 
-    /// Tells what the actuators do now, or will do when this step's commands act: thrusts, tilts and efforts, p numbers in the order of the commands; with `None`
-    /// that nobody knows, so that nothing leads. Holds for one step. Who never tells is taken to send all inputs, from which the actuators follow by
-    /// their lags.
+    /// Reports the actuators' outputs now, or when this step's command will act: thrusts, tilts and efforts, p entries in the order of the commands; `None` if
+    /// unknown, in which case commands do not lead. Valid for one step. Without any report all inputs are assumed to be sent, and the outputs follow from the
+    /// lag models.
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn set_actuators(&mut self, actual: Option<&[f64]>) {
         if let Some(ahead) = &mut self.ahead {
             ahead.set_actuators(actual);
@@ -698,27 +697,28 @@ where
         }
     }
 
-    /// How commands lead actuators that lag; `None` if they do not.
+    /// The lead compensation; `None` without one.
     pub fn lead(&self) -> Option<&Lead> {
         self.ahead.as_ref().map(|ahead| ahead.lead())
     }
 
-    /// How long after a measurement the command that is computed from it acts, as far as state and reference are predicted, s.
+    /// The delay between measurement and effect of the command that state and reference are predicted over, s.
     pub fn delay(&self) -> f64 {
         self.delay
     }
 
-    /// What was found to have failed since the last call, by the numbers of the actuators in those of the [detector](Self::with_failure_detector).
+    /// The failure detected since the last call, by the indices of the actuators in the [detector](Self::with_failure_detector).
     pub fn take_failed(&mut self) -> Option<Failure> {
         self.failed.take()
     }
 
-    /// Whether the [detector](Self::with_failure_detector) sees something as large as a failure that no failure explains.
+    /// Returns whether the [detector](Self::with_failure_detector) sees a disturbance as large as a failure that no
+    /// single failure explains.
     pub fn is_unexplained(&self) -> bool {
         (self.failures.as_ref()).is_some_and(FailureDetector::is_unexplained)
     }
 
-    /// The observer of disturbances, if there is one.
+    /// The disturbance observer, if any.
     pub fn disturbance(&self) -> Option<&DisturbanceObserver<P::Dof>> {
         self.observer.as_ref()
     }
@@ -728,13 +728,13 @@ where
         &self.step
     }
 
-    /// Number of inputs p.
+    /// The number of inputs, p.
     pub fn input_dim(&self) -> usize {
         self.plant.input_dim()
     }
 }
 
-/// All that takes part when the law is asked in a state that the plant has taken in.
+/// The context of an evaluation of the law in the plant's current state.
 struct Asked<'a, P: Plant>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
@@ -743,7 +743,7 @@ where
     strategy: &'a mut P::Strategy,
     law: &'a mut Law<f64, P::Dof, Dyn>,
     desired: &'a mut DesiredMotion<f64, P::Dof>,
-    /// With one, the plant has been asked for b.
+    /// With an observer, the plant has computed b already.
     observer: Option<&'a DisturbanceObserver<P::Dof>>,
     compensated: &'a mut OVector<f64, P::Dof>,
     balance: &'a mut DVector<f64>,
@@ -788,13 +788,13 @@ where
                 };
                 law.unconstrained(b, &desired.bias, u0);
             }
-            // No template, so no desired inertia: of the inputs within the limits the one counts whose acceleration is nearest to the wanted
-            // one in the metric of the kinetic energy (Gauss's principle), which is the same in all coordinates and units.
+            // Without a template there is no desired inertia: of the feasible inputs take the one whose acceleration is nearest to the
+            // desired one in the metric of the kinetic energy (Gauss's principle), which is independent of coordinates and units.
             Pursuit::Input => {
                 let M = plant.mass_matrix();
                 law.update(M, M, plant.input_matrix())?;
                 if observer.is_some() {
-                    // The law of Mbar = M with bbar = b balances r alone.
+                    // The law with Mbar = M and bbar = b balances r alone.
                     law.unconstrained(compensated, plant.last_bias(), balance);
                     *u0 += &*balance;
                 }
@@ -804,7 +804,7 @@ where
     }
 }
 
-/// The metric in which limited inputs are nearest to what the law asks for.
+/// The metric of the allocation.
 fn metric<'a, N: nalgebra::Dim>(
     law: &'a Law<f64, N, Dyn>,
     priority: Option<TiltPriority>,
@@ -827,12 +827,12 @@ impl<P: Plant> Controller<P>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
-    /// What it pursues: of a vehicle the template.
+    /// The control strategy; for a vehicle the template.
     pub fn strategy(&self) -> &P::Strategy {
         &self.strategy
     }
 
-    /// The model of what is controlled.
+    /// The plant model.
     pub fn plant(&self) -> &P {
         &self.plant
     }
@@ -842,21 +842,21 @@ where
         &self.law
     }
 
-    /// H, p x p: the metric of the inputs in the last step, without the priority of tilt; `H_N` if there are [redundant ones](Law).
+    /// H, p x p: the metric of the inputs in the last step, without the tilt priority; `H_N` if there are [redundant inputs](Law).
     pub fn metric(&self) -> &DMatrix<f64> {
         self.law.metric()
     }
 
-    /// Writes how much each input changes the rate of the total error energy W, p numbers, W by the unit of the input:
+    /// Writes the gradient of the rate of the total error energy W with respect to the inputs, p entries, W per unit of
+    /// the input:
     ///
     /// ```text
     /// dW/du = (M^-1 B)^T dTbar/dxi
     /// ```
-    ///
-    /// An input that differs from the one in force by d changes dW/dt by `dW/du . d`. Zero for state feedback, which has no energies. No allocation.
+    /// A change d of the input changes dW/dt by `dW/du . d`. Zero for state feedback, which has no energies. Does not allocate.
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn energy_gradient(&self, gradient: &mut [f64]) {
         let effect = self.law.control_effectiveness();
         assert_eq!(gradient.len(), effect.ncols(), "number of inputs");
@@ -865,7 +865,7 @@ where
         }
     }
 
-    /// The metric in which limited inputs are nearest to what the law asks for, with the priority of tilt: p x p.
+    /// The metric of the allocation, with the tilt priority: p x p.
     ///
     /// See [`Law::metric_with_priority`].
     pub fn allocation_metric(&mut self) -> &DMatrix<f64> {
@@ -875,20 +875,19 @@ where
 
 /// # A vehicle
 impl Controller<FreeBodyPlant> {
-    /// The input for this state and reference, without regard to how fast inputs may change: [`step_after`](Self::step_after)
-    /// with all the time in the world.
+    /// The input for this state and reference, ignoring rate limits: [`step_after`](Self::step_after) with an infinite time
+    /// step.
     pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
         self.step_after(f64::INFINITY, state, reference)
     }
 
-    /// The input for this state and reference, `elapsed` seconds after the one before.
+    /// The input for this state and reference, `elapsed` seconds after the previous one.
     ///
-    /// The time matters only with rates in the limits: each input stays within its rate times the time of the one before. The first input has none
-    /// before it.
+    /// The time matters only with rate limits: each input changes by at most its rate times the elapsed time. The first input is not rate-limited.
     ///
-    /// Allocates nothing with `active_set`; see `Osqp` for what that does. The same calls from the first on
-    /// give the same bits. Where state or reference are not finite, so is u0, and the input stays the last one if there
-    /// are limits; that an input may be sent is for the caller to check.
+    /// Does not allocate with `active_set`; for `Osqp` see there. The same sequence of calls from the first on returns the same bits. If state or
+    /// reference are not finite, neither is u0, and the input stays the previous one if there are limits; the caller checks that the input may be
+    /// sent.
     pub fn step_after(
         &mut self,
         elapsed: f64,
@@ -899,15 +898,15 @@ impl Controller<FreeBodyPlant> {
             self.spin_on(elapsed, state, reference);
             return &self.step;
         }
-        // With constant matrices there always is a law, and no metric to refuse.
+        // With constant matrices the law always exists, and no metric can be rejected.
         let done = self.advance(elapsed, state, reference);
         debug_assert_eq!(done, Ok(()));
         &self.step
     }
 
-    /// From the next step on hovers while spinning by this design, in the place of the law (5.86b); with `None` by the law again. Commands neither lead nor prefer anything
-    /// meanwhile, there are no desired energies, and of the disturbance the force alone counts. Limits, rates and
-    /// [bounds](Self::set_input_bounds) are kept as before.
+    /// From the next step on controls the vehicle by this spinning-hover design instead of the law (5.86b); `None` returns to the law. Meanwhile commands
+    /// neither lead nor prefer an input, there are no desired energies, and only the force of the disturbance counts. Limits, rates and
+    /// [bounds](Self::set_input_bounds) hold as before.
     ///
     /// # Panics
     /// If the design is for another number of inputs.
@@ -917,19 +916,19 @@ impl Controller<FreeBodyPlant> {
         self.spin = design.map(|design| Box::new(SpinLaw::new(design, gravity, input)));
     }
 
-    /// What flies a vehicle that hovers while spinning; `None` while it does not.
+    /// The spinning-hover law; `None` while it is not in use.
     pub fn spin(&self) -> Option<&SpinLaw> {
         self.spin.as_deref()
     }
 
-    /// A step while spinning.
+    /// A step of the spinning-hover law.
     fn spin_on(&mut self, elapsed: f64, state: &State<f64>, goal: &ReferencePoint) {
         if self.delay == 0.0 {
             self.observe(elapsed, state);
         }
         let Some(spin) = &mut self.spin else { return };
         let mass = self.plant.body().inertia().mass();
-        // What is along the thrust turns with the body: of that the mean counts, which is vertical.
+        // Forces along the thrust rotate with the body: only their mean counts, which is vertical.
         let push = self.observer.as_ref().map_or_else(Vector3::zeros, |found| {
             let down = self.plant.body().gravity().normalize();
             let r = state
@@ -954,7 +953,7 @@ impl Controller<FreeBodyPlant> {
         step.reference_power = None;
     }
 
-    /// Shows the measured state to the observer of disturbances, `elapsed` s after the last one, where the steps get a predicted one because there is a
+    /// Passes the measured state to the disturbance observer, `elapsed` s after the previous one, when the steps receive predicted states because of a
     /// [delay](Self::with_delay).
     pub fn observe_measured(&mut self, elapsed: f64, state: &State<f64>) {
         self.observe(elapsed, state);
@@ -978,7 +977,8 @@ impl Controller<FreeBodyPlant> {
         desired
     }
 
-    /// What the inputs cannot give of the desired closed loop, limits aside, Konz (5.78). Allocates.
+    /// The matching force: what the inputs cannot produce of the desired closed loop, limits aside, Konz (5.78).
+    /// Allocates.
     ///
     /// # Errors
     /// [`LawError`] if the desired mass matrix is singular.
@@ -1003,8 +1003,8 @@ impl Controller<FreeBodyPlant> {
 
 /// # A system of bodies
 impl Controller<SystemPlant> {
-    /// The input for this state and reference, without regard to how fast inputs may change: [`step_after`](Self::step_after)
-    /// with all the time in the world.
+    /// The input for this state and reference, ignoring rate limits: [`step_after`](Self::step_after) with an infinite time
+    /// step.
     ///
     /// # Errors
     /// As [`step_after`](Self::step_after).
@@ -1020,18 +1020,17 @@ impl Controller<SystemPlant> {
         self.step_after(f64::INFINITY, x, xi, goal)
     }
 
-    /// The input for this state and reference, `elapsed` seconds after the one before; the time matters only with rates in the limits, as for a
-    /// vehicle.
+    /// The input for this state and reference, `elapsed` seconds after the previous one. The time matters only with rate limits, as for a vehicle.
     ///
-    /// Allocates nothing with `active_set` (but for the first step of state feedback, see [`rest_at`](Self::rest_at)). The same calls from the first
-    /// on give the same bits. Where state or reference are not finite, neither is u0, and the input stays the last one if there are limits;
-    /// that an input may be sent is for the caller to check. State feedback has no energies: they are zero.
+    /// Does not allocate with `active_set` (but for the first step of state feedback, see [`rest_at`](Self::rest_at)). The same sequence of calls
+    /// from the first on returns the same bits. If state or reference are not finite, neither is u0, and the input stays the previous one if there
+    /// are limits; the caller checks that the input may be sent. State feedback has no energies: they are zero.
     ///
     /// # Errors
-    /// [`StepError`] where there is no law; input, energies and allocation of the last step then stay.
+    /// [`StepError`] where the law does not exist; input, energies and allocation then stay those of the last step.
     ///
     /// # Panics
-    /// If an argument has another size than the system.
+    /// If the size of an argument is not that of the system.
     pub fn step_after(
         &mut self,
         elapsed: f64,
@@ -1049,11 +1048,11 @@ impl Controller<SystemPlant> {
         Ok(&self.step)
     }
 
-    /// Shows the measured state to the observer of disturbances, `elapsed` s after the last one, where the steps get a predicted one because there is a
+    /// Passes the measured state to the disturbance observer, `elapsed` s after the previous one, when the steps receive predicted states because of a
     /// [delay](Self::with_delay).
     ///
     /// # Panics
-    /// If an argument has another size than the system.
+    /// If the size of an argument is not that of the system.
     pub fn observe_measured(&mut self, elapsed: f64, x: &[f64], xi: &[f64]) {
         if self.observer.is_some() && x.iter().chain(xi).all(|number| number.is_finite()) {
             self.plant.update((x, xi));
@@ -1077,14 +1076,14 @@ impl Controller<SystemPlant> {
         };
     }
 
-    /// Finds the gains of state feedback for rest in this configuration; other strategies know no such thing. The first step does it for its own
-    /// reference otherwise. Allocates.
+    /// Computes the gains of state feedback for rest in this configuration; no effect for other strategies. Otherwise the first step computes
+    /// them for its own reference. Allocates.
     ///
     /// # Errors
     /// [`StepError::NotAtRest`], [`StepError::Placement`].
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn rest_at(&mut self, configuration: &[f64]) -> Result<(), StepError> {
         match &mut self.strategy {
             Strategy::Feedback(feedback) => {
@@ -1094,17 +1093,17 @@ impl Controller<SystemPlant> {
         }
     }
 
-    /// Moves a configuration to one near by in which the inputs hold the system at rest within their limits: a tilted multicopter is levelled where
-    /// it is, its heading kept; a system with an input for every degree of freedom stays as it is. Returns whether one was found; if not, the
-    /// configuration stays. Allocates.
+    /// Moves a configuration to a nearby equilibrium, in which the inputs hold the system at rest within their limits: a tilted multicopter is
+    /// levelled in place with its heading kept; a system with an input for every degree of freedom stays as it is. Returns whether one was found;
+    /// if not, the configuration is unchanged. Allocates.
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn rest_near(&self, configuration: &mut [f64]) -> bool {
         rest::nearest(self.plant.model(), self.plant.inputs(), configuration)
     }
 
-    /// What it pursues, to be asked.
+    /// The control strategy, mutable.
     pub(crate) fn strategy_mut(&mut self) -> &mut Strategy {
         &mut self.strategy
     }
@@ -1114,17 +1113,17 @@ impl Controller<SystemPlant> {
         self.plant.model()
     }
 
-    /// The desired motion of the last step; state feedback has none.
+    /// The desired motion of the last step; state feedback does not compute one.
     pub fn desired(&self) -> &DesiredMotion {
         &self.desired
     }
 
-    /// M of the model in the last step, n x n.
+    /// The model's M in the last step, n x n.
     pub fn mass_matrix(&self) -> &DMatrix<f64> {
         self.plant.mass_matrix()
     }
 
-    /// b of the model in the last step, n numbers: Coriolis, damping and potential forces. State feedback does not ask for it.
+    /// The model's b in the last step, n entries: Coriolis, damping and potential forces. State feedback does not compute it.
     pub fn bias(&self) -> &DVector<f64> {
         self.plant.last_bias()
     }

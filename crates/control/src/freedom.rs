@@ -1,4 +1,4 @@
-//! What the limits leave of the inputs that cause one force: linear programs over the null space of B.
+//! Inputs inside the limits that produce the same force: linear programs over the null space of B.
 #![allow(non_snake_case)]
 
 use fly_mechanics::Polytope;
@@ -8,27 +8,28 @@ use nalgebra::{DMatrix, DVector, Dyn};
 use crate::allocation::{ActiveSet, Allocator, Limits};
 use crate::law::NullSpace;
 
-/// To how much of the room linear programs are solved.
+/// Relative accuracy of the linear programs, as a share of the interior point's margins.
 const ROUNDING: f64 = 1e-7;
 
-/// A share of the room that the search for the smallest input gives back, so that rounding leaves something to search in.
+/// Share of the margin given up in the search for the smallest input, so that rounding leaves that search a feasible set.
 const SPARE: f64 = 1e-6;
 
-/// The inputs `u + Y c` of one force, with an orthonormal basis Y (p x k) of null(B), inside `W (u + Y c) <= l`.
+/// The inputs `u + Y c` that produce the same force as u, with an orthonormal basis Y (p x k) of null(B), inside
+/// `W (u + Y c) <= l`.
 ///
-/// Without redundant inputs there is one such input, and nothing to search for.
+/// Without redundant inputs u is the only one, and there is nothing to search for.
 pub(crate) struct Freedom {
     limits: Polytope,
     /// Y.
     basis: DMatrix<f64>,
     /// W Y.
     along: DMatrix<f64>,
-    /// How far the interior point is from each limit: what margins are measured by.
+    /// The interior point's distance from each limit, the unit in which margins are measured.
     room: DVector<f64>,
 }
 
 impl Freedom {
-    /// Of a matrix B (n x p), limits, and a point (p numbers) inside them.
+    /// For a matrix B (n x p), limits, and a point (p entries) inside them.
     pub fn new(B: &DMatrix<f64>, limits: &Polytope, interior: &[f64]) -> Self {
         let (n, p) = B.shape();
         let mut null_space = NullSpace::new(Dyn(n), Dyn(p));
@@ -56,13 +57,13 @@ impl Freedom {
         self.basis.ncols()
     }
 
-    /// Of the inputs with the force of `u` the one whose least distance from a limit is largest, in parts of the interior point's, and of these the
-    /// smallest; `u` itself if there is no choice.
+    /// Of the inputs with the same force as `u`, returns the one whose least distance from a limit is largest, relative to the interior point's
+    /// distances; of several, the smallest. Returns `u` itself if there is no choice.
     pub fn central(&self, u: &DVector<f64>) -> DVector<f64> {
         self.most_inside(u).unwrap_or_else(|| u.clone())
     }
 
-    /// Whether the limits allow an input with the force of `u`.
+    /// Returns whether the limits admit an input with the same force as `u`.
     pub fn allows(&self, u: &DVector<f64>) -> bool {
         self.limits.contains(u.as_slice(), 0.0)
             || self
@@ -70,7 +71,8 @@ impl Freedom {
                 .is_some_and(|(margin, _)| margin >= -ROUNDING)
     }
 
-    /// How far one can go along `way` from the force of `u`; zero if that is outside, infinite without an end.
+    /// How far one can move along `way` from the force of `u`: zero if that force is not attainable, infinite if
+    /// nothing bounds it.
     pub fn reach(&self, u: &DVector<f64>, way: &DVector<f64>) -> f64 {
         let slack = &self.limits.bound - &self.limits.matrix * u;
         let speed = &self.limits.matrix * way;
@@ -107,7 +109,7 @@ impl Freedom {
         Some(u + &self.basis * ways)
     }
 
-    /// The largest share of the interior point's room that all limits can leave at once, and the c that does.
+    /// The largest relative margin that all limits can have at once, and the c that attains it.
     fn margin(&self, u: &DVector<f64>) -> Option<(f64, DVector<f64>)> {
         if self.dim() == 0 || self.limits.rows() == 0 {
             return None;
@@ -131,7 +133,7 @@ impl Freedom {
         (problem, ways)
     }
 
-    /// `W Y c + column x <= slack`.
+    /// Adds the constraints `W Y c + column x <= slack`.
     fn bound(
         &self,
         problem: &mut Problem,

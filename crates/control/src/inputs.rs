@@ -1,4 +1,4 @@
-//! The inputs that a reference needs.
+//! Feedforward inputs of a reference.
 #![allow(non_snake_case)]
 
 use fly_mechanics::{Polytope, State, System, Vehicle};
@@ -12,7 +12,8 @@ pub use crate::reach::{REACH, rank};
 use crate::sizes::Sizes;
 use crate::system::SystemReference;
 
-/// From references to inputs, `u_R = B^+ (M xidot_R + b_R)`, of a vehicle (the default) or of a [system](SystemPlant).
+/// Feedforward inputs `u_R = B^+ (M xidot_R + b_R)` of references, for a vehicle (the default) or a
+/// [system](SystemPlant).
 pub struct ReferenceInputs<P: Plant = FreeBodyPlant>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
@@ -26,24 +27,24 @@ where
     freedom: Freedom,
 }
 
-/// An input and what it misses.
+/// A feedforward input and the force that it cannot produce.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceInput {
-    /// u_R, p numbers: an input whose force is nearest to what is needed.
+    /// u_R, p entries: the input whose force is nearest to the required one.
     pub input: DVector<f64>,
-    /// The norm of the force that the inputs cannot give, N and N m; it vanishes for a reference that the system can follow, (5.80).
+    /// The norm of the force that the inputs cannot produce, N and N m; zero for a reference that the system can follow, (5.80).
     pub missing: f64,
-    /// The norm of the force that is needed, N and N m.
+    /// The norm of the required force, N and N m.
     pub needed: f64,
 }
 
 impl ReferenceInput {
-    /// What is missing as a part of what is needed (of 1 N where that is less).
+    /// The missing force relative to the required one (or to 1 N if that is smaller).
     pub fn share(&self) -> f64 {
         self.missing / self.needed.max(1.0)
     }
 
-    /// Whether nothing is missing but rounding errors.
+    /// Returns whether the missing force is mere rounding error.
     pub fn reached(&self) -> bool {
         self.share() <= REACH
     }
@@ -64,9 +65,11 @@ where
         }
     }
 
-    /// The smallest input that makes this force, n numbers: of a vehicle a wrench, of a system in the configuration that was looked at last.
+    /// The smallest input that produces this force, n entries: a wrench for a vehicle; for a system, the generalised force in the
+    /// configuration evaluated last.
     ///
-    /// Limits count only where inputs are redundant and the smallest one is outside: then it is the [most central](Self::central) one.
+    /// Limits matter only if inputs are redundant and the smallest input violates them: the result is then the [most central](Self::central)
+    /// one.
     pub fn of_force(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
         let needed = DVector::from_column_slice(force.as_slice());
         let smallest = &self.inverse * &needed;
@@ -79,8 +82,8 @@ where
         self.judged(input, force)
     }
 
-    /// Of the inputs that make this force the one whose least distance from a limit is largest, each in parts of the distance of the middle of the
-    /// limits, and of these the smallest: a linear program. Where no inputs are redundant there is but one.
+    /// Of the inputs that produce this force, the one whose least distance from a limit is largest, each distance relative to that of the middle
+    /// of the limits; of several, the smallest. Solves a linear program. Without redundant inputs there is only one such input.
     pub fn central(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
         let needed = DVector::from_column_slice(force.as_slice());
         let input = self.freedom.central(&(&self.inverse * needed));
@@ -157,10 +160,10 @@ impl ReferenceInputs<SystemPlant> {
         SystemPlant::new(system).map(|plant| Self::of_plant(plant, limits, interior))
     }
 
-    /// The input that holds the system at rest in this configuration (nu numbers), as far inside its limits as it can be. Allocates.
+    /// The input that holds the system at rest in this configuration (nu entries), as far inside its limits as possible. Allocates.
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn central_at(&mut self, configuration: &[f64]) -> ReferenceInput {
         let rest = DVector::zeros(self.plant.dof().0);
         let force = self.needed((configuration, rest.as_slice()), &rest);
@@ -170,7 +173,7 @@ impl ReferenceInputs<SystemPlant> {
     /// The input that keeps the system on the reference. Allocates.
     ///
     /// # Panics
-    /// If the reference has another size than the system.
+    /// If the sizes of the reference are not those of the system.
     pub fn at(&mut self, goal: &SystemReference<'_>) -> ReferenceInput {
         let acceleration = DVector::from_column_slice(goal.acceleration);
         let force = self.needed((goal.configuration, goal.velocity), &acceleration);

@@ -4,20 +4,20 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 /// A function and its first N - 1 derivatives at one instant, kept as Taylor coefficients `f^(k) / k!`.
 ///
-/// Sums and products of functions become those of polynomials cut off at degree N - 1, so that every derivative of a
-/// reference follows from its formula alone, without finite differences and without allocation.
+/// Sums and products act on polynomials truncated at degree N - 1, so that every derivative of a reference follows from
+/// its formula alone, without finite differences and without allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet<const N: usize>([f64; N]);
 
 impl<const N: usize> Jet<N> {
-    /// The constant c.
+    /// The constant function c.
     pub fn constant(c: f64) -> Self {
         let mut a = [0.0; N];
         a[0] = c;
         Self(a)
     }
 
-    /// The function with this value and slope at the instant, and no higher derivative.
+    /// The function with this value and slope; higher derivatives are zero.
     pub fn linear(value: f64, slope: f64) -> Self {
         let mut jet = Self::constant(value);
         if N > 1 {
@@ -26,7 +26,7 @@ impl<const N: usize> Jet<N> {
         jet
     }
 
-    /// From value and derivatives.
+    /// From the value and the derivatives.
     pub fn from_derivatives(derivatives: [f64; N]) -> Self {
         let mut a = derivatives;
         let mut factorial = 1.0;
@@ -68,7 +68,7 @@ impl<const N: usize> Jet<N> {
         Jet(a)
     }
 
-    /// Times a number.
+    /// Multiplies by a number.
     #[must_use]
     pub fn scale(self, factor: f64) -> Self {
         Self(self.0.map(|a| a * factor))
@@ -103,7 +103,7 @@ impl<const N: usize> Jet<N> {
         (Self(s), Self(c))
     }
 
-    /// One over the square root; the value must be positive.
+    /// The reciprocal square root; the value must be positive.
     #[must_use]
     pub fn inverse_sqrt(self) -> Self {
         // y = a^-1/2 obeys a y' = -1/2 a' y.
@@ -148,7 +148,7 @@ impl<const N: usize> Mul for Jet<N> {
     type Output = Self;
     #[inline]
     fn mul(self, other: Self) -> Self {
-        // Plain loops: the compiler unrolls them, an iterator's sum it calls.
+        // Plain loops: the compiler unrolls them, whereas it leaves an iterator's sum as a call.
         let mut product = [0.0; N];
         for (k, sum) in product.iter_mut().enumerate() {
             for j in 0..=k {
@@ -184,7 +184,7 @@ pub fn cross<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet3<N> {
     ]
 }
 
-/// The vector divided by its length, which must not be zero.
+/// The vector divided by its norm, which must not be zero.
 #[inline]
 pub fn normalized<const N: usize>(a: &Jet3<N>) -> Jet3<N> {
     let inverse = dot(a, a).inverse_sqrt();
@@ -200,7 +200,7 @@ pub fn derivative<const N: usize>(a: &Jet3<N>, k: usize) -> nalgebra::Vector3<f6
 mod tests {
     use super::*;
 
-    /// exp(-t^2/2) sin-like test function built two ways must agree with closed forms.
+    /// The derivatives of products and sines must agree with closed forms.
     #[test]
     fn products_and_sines_have_the_derivatives_of_their_formulas() {
         let t = 0.7_f64;

@@ -1,21 +1,22 @@
-//! Commands ahead of what they should do, for actuators that lag.
+//! Lead compensation: commands that anticipate the lag of the actuators.
 //!
-//! An actuator with a first-order lag T follows its command by `T v' + v = v_c`. Where it should do `v_0(t)`, the command
+//! An actuator with a first-order lag T follows its command by `T v' + v = v_c`. For a desired output `v_0(t)` the
+//! command
 //!
 //! ```text
 //! v_c = v_0 + T dv_0/dt      leads to      d/dt (v - v_0) = -(v - v_0)/T
 //! ```
 //!
-//! so that whatever the lag is the actuator does what it should, but for an error that decays within the lag. Thrusts, tilts and efforts lag, each with its
-//! own T, so v_0 are the commands that the law's input u0 asks for.
+//! so that the output reaches the desired one whatever the lag, but for an error that decays with time constant T. Thrusts, tilts and efforts lag, each with
+//! its own T; v_0 are the commands that correspond to the law's input u0.
 //!
-//! The rate is that of the law along the motion that the model has now. No measurement is differenced: with what the actuators do at present the acceleration is
-//! `a = M^-1 (B u - b + r)`, r what an observer of disturbances has found, and the law is asked a second time, for the state and the reference a microsecond later.
-//! Measured noise is amplified by no more than T times the gain over what it is a noise of. Of the reference pose, velocity and
-//! acceleration move on by their own rates. The rate of the acceleration is extrapolated from its last two changes by time, but is at most twice the smaller of them, and zero
-//! where they differ in sign: where a reference jumps nothing is led, and the actuators follow the jump with their lag.
+//! The rate of v_0 is that of the law along the model's current motion; no measurement is differentiated. With the present outputs of the actuators the
+//! acceleration is `a = M^-1 (B u - b + r)`, r the force found by a disturbance observer, and the law is evaluated a second time, for the state and the
+//! reference a microsecond later. Measurement noise is amplified by at most T times the gain on that measurement. The reference's pose, velocity and
+//! acceleration advance by their own rates. The rate of the acceleration is extrapolated from its last two changes per time, limited to twice the smaller of
+//! them, and set to zero if their signs differ: a jump of the reference gets no lead, and the actuators follow it with their lag.
 //!
-//! The limits act on the command: it is the one whose acceleration, once it is reached, is nearest to that of `v_c`.
+//! The limits act on the command: it is the feasible one whose acceleration, once the actuators reach it, is nearest to that of `v_c`.
 #![allow(non_snake_case)]
 
 use fly_mechanics::{Inputs, Rotors};
@@ -27,7 +28,7 @@ use crate::predictor::settle;
 use crate::sizes::Sizes;
 use crate::template::DesiredMotion;
 
-/// The lags of actuators, and how much of them commands make up for.
+/// The lags of the actuators, and the fraction of each that the commands compensate.
 ///
 /// ```
 /// use fly_control::lead::Lead;
@@ -45,16 +46,16 @@ pub struct Lead {
     part: f64,
 }
 
-/// A lead that there is not.
+/// Why a lead cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeadError {
-    /// Not from 0 to 1.
+    /// The fraction is not between 0 and 1.
     #[error(
         "expected a number from 0 to 1, the part of the lag that commands make up for; found {0}"
     )]
     Part(f64),
-    /// The strategy remembers what it was asked.
+    /// The strategy has internal state, so that it cannot be evaluated twice per step.
     #[error(
         "the baselines of multirotors have no lead: their integrals and filters move on whenever they are asked; expected particle, body, energy or a \
          baseline for systems"
@@ -63,7 +64,8 @@ pub enum LeadError {
 }
 
 impl Lead {
-    /// For the rotors and motors of a system, by their time constants; `part` of each lag, 0 to 1, is made up for.
+    /// For the rotors and motors of a system, from their time constants; compensates the fraction `part` (0 to 1) of
+    /// each lag.
     ///
     /// # Errors
     /// [`LeadError::Part`].
@@ -90,7 +92,7 @@ impl Lead {
         })
     }
 
-    /// The part of each lag that commands make up for.
+    /// The fraction of each lag that the commands compensate.
     pub fn part(&self) -> f64 {
         self.part
     }
@@ -100,7 +102,7 @@ impl Lead {
         &self.time_constants
     }
 
-    /// Inputs of motors, behind those of rotors, are their commands.
+    /// Converts inputs to commands. Inputs of motors, which follow those of rotors, are commands already.
     fn commands(&self, input: &[f64], commands: &mut [f64]) {
         let p = self.rotors.input_dim();
         (self.rotors).commands_from_input(&input[..p], &mut commands[..p]);
@@ -113,7 +115,7 @@ impl Lead {
         input[p..].copy_from_slice(&commands[p..]);
     }
 
-    /// Moves the commands `now` on by their rates, to those a time `STEP` later, times their lags.
+    /// Advances the commands `now` by their lags times their rates; `later` are the commands one `STEP` later.
     fn apply(&self, now: &mut [f64], later: &[f64]) {
         let pairs = now.iter_mut().zip(later).zip(&self.time_constants);
         for ((now, later), lag) in pairs {
@@ -122,24 +124,25 @@ impl Lead {
     }
 }
 
-/// The law is asked again for so much later, s: its rate errs by half of this times its second derivative, and by rounding, 1e-16 of it by this.
+/// Time between the two evaluations of the law, s. The rate errs by half of this times the second derivative, and by rounding: 1e-16 of the
+/// value over this.
 const STEP: f64 = 1e-6;
-/// No tilt is led by more than this, rad: beyond it the thrust would point away from where it goes.
+/// The largest lead of a tilt, rad: beyond it the thrust would point away from its direction of travel.
 const LARGEST_TURN: f64 = std::f64::consts::FRAC_PI_2;
 
-/// What it takes to ask the law a moment later.
+/// State of the second evaluation of the law, a moment later.
 pub(crate) struct Ahead<P: Plant>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
     lead: Lead,
-    /// The plant a moment later, with all that follows from it.
+    /// The plant a moment later, with everything derived from its state.
     pub(crate) plant: P,
     pub(crate) law: Law<f64, P::Dof, Dyn>,
     pub(crate) desired: DesiredMotion<f64, P::Dof>,
     pub(crate) moment: P::Moment,
     pub(crate) u0: DVector<f64>,
-    /// What the actuators do.
+    /// The actuators' present outputs.
     actual: Vec<f64>,
     knowledge: Knowledge,
     acceleration: OVector<f64, P::Dof>,
@@ -148,14 +151,14 @@ where
     commands: [Vec<f64>; 2],
 }
 
-/// What is known of the actuators.
+/// What is known about the actuators' outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Knowledge {
-    /// Nothing: no command has come.
+    /// Nothing: no command has been sent yet.
     None,
-    /// By the model of their lags, and the commands of this controller.
+    /// Predicted by the lag models from this controller's commands.
     Own,
-    /// Somebody tells, and has told for this step, or not.
+    /// Reported from outside; whether there is a report for this step.
     Told(bool),
 }
 
@@ -192,13 +195,13 @@ where
         &self.lead
     }
 
-    /// Takes the place of the plant and the law, whose inputs have changed.
+    /// Replaces plant and law after a change of inputs.
     pub(crate) fn follow(&mut self, plant: &P, law: &Law<f64, P::Dof, Dyn>) {
         self.plant = plant.clone();
         self.law = law.clone();
     }
 
-    /// What the actuators do now; `None` if nobody knows.
+    /// Sets the actuators' present outputs; `None` if unknown.
     pub(crate) fn set_actuators(&mut self, commands: Option<&[f64]>) {
         self.knowledge = Knowledge::Told(commands.is_some());
         if let Some(commands) = commands {
@@ -206,7 +209,7 @@ where
         }
     }
 
-    /// Lets the actuators follow the last `input` for so long, if nobody tells what they do.
+    /// Predicts the actuators' outputs after `elapsed` s under the last `input`, unless they are reported.
     pub(crate) fn let_follow(&mut self, elapsed: f64, input: &DVector<f64>) {
         if self.knowledge == Knowledge::Own {
             let commands = &mut self.commands[0];
@@ -216,7 +219,7 @@ where
         }
     }
 
-    /// Notes that this input was sent.
+    /// Records the input that was sent.
     pub(crate) fn sent(&mut self, input: &DVector<f64>) {
         if self.knowledge == Knowledge::None {
             self.lead.commands(input.as_slice(), &mut self.actual);
@@ -224,8 +227,8 @@ where
         }
     }
 
-    /// Moves state and goal on to the moment for which the law is to be asked again, and updates the plant there. `u0` is what the law asks for now, `law` and
-    /// `plant` are those of now, `compensated` is b - r. Returns whether the actuators are known, so that there is a rate.
+    /// Advances state and goal to the moment of the second evaluation, and updates the plant there. `u0` is the law's present demand, `law` and `plant` are
+    /// the present ones, `compensated` is b - r. Returns whether the actuators' outputs are known, so that there is a rate.
     pub(crate) fn look(
         &mut self,
         elapsed: f64,
@@ -238,13 +241,13 @@ where
         let known = match &mut self.knowledge {
             Knowledge::None => false,
             Knowledge::Own => true,
-            // What was told holds for one step.
+            // A report is valid for one step.
             Knowledge::Told(known) => std::mem::take(known),
         };
         if !known {
             return false;
         }
-        // What has no lag does what the law asks for.
+        // Actuators without lag produce the demanded output at once.
         let now = &mut self.commands[0];
         self.lead.commands(u0.as_slice(), now);
         for ((actual, now), lag) in
@@ -265,7 +268,7 @@ where
         true
     }
 
-    /// Writes the input of the commands that lead, from what the law asks for now and a moment later, where both are finite.
+    /// Writes the input of the leading commands, from the law's demand now and a moment later, if both are finite.
     pub(crate) fn lead_on(&mut self, demanded: &mut DVector<f64>) {
         let [now, later] = &mut self.commands;
         self.lead.commands(self.u0.as_slice(), later);
@@ -280,7 +283,7 @@ where
                 0.0
             };
             later[tilt] = now[tilt] + turn.clamp(-most, most);
-            // A thrust is no less than none.
+            // A thrust is not negative.
             let lag = self.lead.time_constants[thrust] * self.lead.part;
             if lag > 0.0 {
                 later[thrust] = later[thrust].max(now[thrust] * (1.0 - STEP / lag));
@@ -294,7 +297,7 @@ where
     }
 }
 
-/// The rate of the acceleration of a goal.
+/// Estimates the rate of a goal's acceleration.
 struct GoalRate<P: Plant>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
@@ -302,7 +305,7 @@ where
     /// Whether the last acceleration and the last change are known.
     known: [bool; 2],
     last: OVector<f64, P::Dof>,
-    /// By time.
+    /// Per time.
     change: OVector<f64, P::Dof>,
     rate: OVector<f64, P::Dof>,
 }
@@ -321,7 +324,7 @@ where
                 0.0
             };
             let before = if known_change { self.change[i] } else { 0.0 };
-            // The changes are those half a step and one and a half ago.
+            // These changes are centred half a step and one and a half steps ago.
             let most = 2.0 * change.abs().min(before.abs());
             self.rate[i] = if change * before > 0.0 {
                 let rate = (1.5 * change - 0.5 * before) * change.signum();
@@ -335,7 +338,7 @@ where
     }
 }
 
-/// The same angle within half a turn to either side, rad.
+/// The same angle wrapped to half a turn either side, rad.
 fn wrapped(angle: f64) -> f64 {
     let turn = std::f64::consts::TAU;
     angle - (angle / turn).round() * turn

@@ -11,19 +11,19 @@
 //! left over    Mbar xidot + bbar = btilde             matching: what the inputs cannot give   Konz (5.78)
 //! ```
 //!
-//! A configuration x is a pose in SE(3), a velocity xi a body twist `[v; omega]`; no coordinate is singular anywhere, so a
-//! vehicle may fly upside-down. The template's energies, [`Energies`], are those of the error: V-bar of the pose error, T-bar of
-//! the velocity error, and `W = T + V`, which never rises for the body- and energy-based approach of one body as long as the
-//! template is realised.
+//! A configuration x is a pose in SE(3), a velocity xi a body twist `[v; omega]`. No coordinates have singularities, so a
+//! vehicle may fly upside-down. The energies of the template, [`Energies`], are those of the error: V-bar of the pose error,
+//! T-bar of the velocity error, and `W = T + V`. W never increases for the body- and energy-based approaches of a single body as
+//! long as the inputs realise the template.
 //!
 //! # Which approach
 //!
-//! - A fully actuated vehicle: `energy` with the `centred` transport map and all centres in the body's origin. Position errors
-//!   go straight to zero in the world, and W is a Lyapunov function.
-//! - An underactuated vehicle with thrust along body z: [`poles`] choose the energies so that it can follow the template near
-//!   hover; `energy` with `centred`, or `particle`. `body` with these parameters is poor in aerobatics (0.62 rad of
-//!   error in a loop where `particle` has 0.05).
-//! - Far from its reference, upside-down or tumbling, a vehicle is led by a [`governor`]; the law alone then needs a `tilt_priority`
+//! - A fully actuated vehicle: `energy` with the `centred` transport map and all centres at the body's origin. Position errors decay
+//!   along straight lines in the world, and W is a Lyapunov function.
+//! - An underactuated vehicle with thrust along body z: [`poles`] chooses energies that the vehicle can follow near hover; use
+//!   `energy` with `centred`, or `particle`. With these parameters `body` does poorly in aerobatics (0.62 rad of error in a loop where
+//!   `particle` has 0.05).
+//! - A vehicle far from its reference, upside-down or tumbling: add a [`governor`]. The law alone then needs a `tilt_priority`
 //!   ([`law::Law::metric_with_priority`]), as does a fully actuated vehicle that tumbles.
 //!
 //! # Example
@@ -61,30 +61,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # On the flight path
+//! # Real-time use
 //!
-//! [`Controller::step`] and [`Trajectory::at`] allocate nothing with `allocation = "active_set"`, and the same calls give the same
-//! bits. With one body M, Mbar and B are constant, so every factorisation is done once; a step takes well under a microsecond where
-//! no limit is active.
+//! [`Controller::step`] and [`Trajectory::at`] do not allocate with `allocation = "active_set"`, and the same calls return the same
+//! bits. For a single body M, Mbar and B are constant, so every factorisation is done once; a step takes well under a microsecond
+//! while no limit is active.
 //!
-//! Where the dissertation is misprinted the module concerned says what it prints and what holds; all formulas are checked
-//! against data computed independently (`cargo test -p fly-control --test golden`).
+//! Where the dissertation has a misprint, the module concerned quotes it and gives the correct formula. All formulas are checked
+//! against independently computed data (`cargo test -p fly-control --test golden`).
 //!
 //! # Features
 //!
-//! | feature | what it brings |
+//! | feature | what it adds |
 //! |---|---|
-//! | none | [`pair`], [`template`], [`transport`], [`law`], [`matching`], [`allocation`] of one body: any scalar (`f32`, `f64`, dual numbers), sizes known to the compiler, neither `std` nor a heap; [`estimator`] in `f64` |
+//! | none | [`pair`], [`template`], [`transport`], [`law`], [`matching`], [`allocation`] for a single body: any scalar (`f32`, `f64`, dual numbers), compile-time sizes, no `std`, no heap; [`estimator`] in `f64` |
 //! | `std` | the standard library; matrices of any size |
 //! | `systems` | bodies and systems of `fly-mechanics`: [`Controller`], [`trajectory`], [`analysis`], [`design`], … |
-//! | `settings` | all of it from a configuration: [`settings`], [`tuning`] |
+//! | `settings` | everything above from a configuration: [`settings`], [`tuning`] |
 //! | `osqp` | the OSQP solver, which needs cmake |
-//! | `geometry` | desired energies of one's own, differentiated by dual numbers: `template::FunctionTemplate` |
+//! | `geometry` | user-defined desired energies, differentiated with dual numbers: `template::FunctionTemplate` |
 //!
-//! All are on by default, and each brings those above that it needs. Firmware takes none: the same code, see
+//! All are on by default, and each enables those that it needs. Firmware enables none and runs the same code, see
 //! [`examples/firmware.rs`](https://docs.rs/crate/fly-control/latest/source/examples/firmware.rs).
 //!
-//! `allocation = "osqp"` is the default, a solver that many know. [`ActiveSet`](allocation::ActiveSet) (`"active_set"`) is the better choice on a
+//! `allocation = "osqp"`, a widely known solver, is the default. [`ActiveSet`](allocation::ActiveSet) (`"active_set"`) is the better choice on a
 //! vehicle: it is exact, about a hundred times faster, and never allocates.
 
 #![cfg_attr(not(feature = "std"), no_std)]

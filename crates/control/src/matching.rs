@@ -1,4 +1,4 @@
-//! How far the closed loop is from the desired one, Konz 5.5.2: the matching force.
+//! Matching force: how far the closed loop is from the desired one, Konz 5.5.2.
 #![allow(non_snake_case)]
 
 use nalgebra::allocator::Allocator;
@@ -9,19 +9,19 @@ use nalgebra::{
 use crate::law::{LawError, rounding};
 use crate::sizes::{DefaultDim, Sizes};
 
-/// The matching force of an underactuated system with n degrees of freedom, whose inputs leave c = n - p of them out.
+/// The matching force of an underactuated system with n degrees of freedom and p independent inputs, c = n - p.
 ///
-/// With any complement `B_perp` (n x (n - p), `B^T B_perp = 0`):
+/// For any complement `B_perp` (n x (n - p), `B^T B_perp = 0`):
 ///
 /// ```text
 /// lambda = B_perp^T (M Mbar^-1 bbar - b),   S = (B_perp^T M Mbar^-1 M B_perp)^-1               Konz (5.78), (5.86c)
 /// btilde = M B_perp S lambda,   G0 = 1/2 lambda^T S lambda,   Mbar xidot + bbar = btilde
 /// ```
 ///
-/// btilde and G0 do not depend on which complement is taken. (5.80) has the wrong sign of bbar: on the reference
+/// btilde and G0 do not depend on the choice of the complement. (5.80) has the wrong sign of bbar: on the reference
 /// `bbar = -Mbar xidot_R`, so `lambda = -B_perp^T (M xidot_R + b)`.
 ///
-/// A diagnosis, not part of a step: with sizes that the compiler does not know it allocates.
+/// For analysis, not for the control step: it allocates if the sizes are dynamic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matching<T: RealField + Copy = f64, N: Dim = DefaultDim, C: Dim = DefaultDim>
 where
@@ -41,11 +41,11 @@ pub struct MatchingForce<T: RealField + Copy = f64, N: Dim = DefaultDim, C: Dim 
 where
     DefaultAllocator: Sizes<N, C>,
 {
-    /// lambda, c numbers: what the inputs cannot give, along the complement.
+    /// lambda, c entries: the components along the complement, which the inputs cannot produce.
     pub lambda: OVector<T, C>,
-    /// btilde, n numbers: the force that disturbs the desired closed loop.
+    /// btilde, n entries: the residual force on the desired closed loop.
     pub force: OVector<T, N>,
-    /// G0: half the squared distance of the acceleration from the desired one.
+    /// G0: half the squared distance between the actual and the desired acceleration.
     pub distance: T,
 }
 
@@ -53,11 +53,11 @@ impl<T: RealField + Copy, N: Dim, C: Dim> Matching<T, N, C>
 where
     DefaultAllocator: Sizes<N, C>,
 {
-    /// For the mass matrix M, the desired one Mbar, and the input matrix B, with its orthonormal complement.
+    /// Builds it from the mass matrix M, the desired mass matrix Mbar, and the input matrix B, whose orthonormal complement it computes.
     ///
     /// # Errors
-    /// [`LawError::Inertia`] if Mbar or S^-1 is not positive definite, [`LawError::Inputs`] if the rank of B does not leave the number of columns that the
-    /// compiler knows.
+    /// [`LawError::Inertia`] if Mbar or S^-1 is not positive definite, [`LawError::Inputs`] if n - rank B is not the number of columns fixed at compile
+    /// time.
     pub fn new<P: Dim>(
         M: &OMatrix<T, N, N>,
         M_bar: &OMatrix<T, N, N>,
@@ -77,7 +77,7 @@ where
         Self::with_complement(M, M_bar, complement)
     }
 
-    /// With a given complement, n x c.
+    /// Builds it with a given complement, n x c.
     ///
     /// # Errors
     /// [`LawError::Inertia`] if Mbar or S^-1 is not positive definite.
@@ -108,7 +108,7 @@ where
         &self.weight
     }
 
-    /// For the model's bias b and the template's bbar.
+    /// The matching force for the model's bias b and the template's bias bbar, n entries each.
     pub fn force(&self, b: &OVector<T, N>, b_bar: &OVector<T, N>) -> MatchingForce<T, N, C> {
         let missing = &self.ratio * b_bar - b;
         let lambda: OVector<T, C> = self.complement.tr_mul(&missing);
@@ -130,7 +130,7 @@ where
     OMatrix::from_fn_generic(n, n, |i, j| B.row(i).dot(&B.row(j)))
 }
 
-/// What a symmetric, positive semidefinite matrix takes to zero: orthonormal, in so many first columns.
+/// Orthonormal null space of a symmetric, positive semidefinite matrix, in the first columns; and its dimension.
 fn null_directions<T: RealField + Copy, N: DimSub<U1>>(
     gram: OMatrix<T, N, N>,
 ) -> (OMatrix<T, N, N>, usize)
@@ -151,7 +151,7 @@ where
     (directions, count)
 }
 
-/// An orthonormal basis of the forces that the inputs cannot give: n x (n - rank B).
+/// An orthonormal basis of the forces that the inputs cannot produce: n x (n - rank B).
 #[cfg(feature = "std")]
 pub fn complement<T: RealField + Copy, N: DimSub<U1>, P: Dim>(
     B: &OMatrix<T, N, P>,
@@ -167,14 +167,14 @@ where
     directions.columns(0, count).into_owned()
 }
 
-/// An orthonormal basis of what a symmetric, positive semidefinite matrix takes to zero.
+/// An orthonormal basis of the null space of a symmetric, positive semidefinite matrix.
 #[cfg(feature = "systems")]
 pub(crate) fn null_space(gram: nalgebra::DMatrix<f64>) -> nalgebra::DMatrix<f64> {
     let (directions, count) = null_directions(gram);
     directions.columns(0, count).into_owned()
 }
 
-/// Whether the inputs can give every wrench.
+/// Returns whether the inputs can produce every wrench.
 pub fn fully_actuated<P: Dim>(B: &OMatrix<f64, Const<6>, P>) -> bool
 where
     DefaultAllocator: Allocator<Const<6>, P>,

@@ -1,4 +1,4 @@
-//! One pair of frames: its desired energies, its motion and its error.
+//! A pair of frames: its desired energies, its kinematics and its error.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{angular, double_vee6, join, linear, vee_matrix6};
@@ -21,7 +21,7 @@ pub struct Pair<T: RealField + Copy = f64> {
 }
 
 impl<T: RealField + Copy> Pair<T> {
-    /// From K', D' and M'. Units of their blocks: k N/m, k h N, P Nm/rad; Ns/m, Ns, Nms; kg, kg m, kg m^2.
+    /// From K', D' and M'. Units of the blocks: k N/m, k h N, P Nm/rad; Ns/m, Ns, Nms; kg, kg m, kg m^2.
     pub fn new(stiffness: Matrix4<T>, damping: Matrix4<T>, inertia: Matrix4<T>) -> Self {
         let weight = stiffness[(3, 3)];
         let moment: Vector3<T> = stiffness.fixed_view::<3, 1>(0, 3).into_owned();
@@ -82,7 +82,7 @@ impl<T: RealField + Copy> Pair<T> {
         self.elastic(E).0
     }
 
-    /// f_K and V-bar, which share a product.
+    /// f_K and V-bar, which share a matrix product.
     #[inline]
     pub(crate) fn elastic(&self, E: &SE3<T>) -> (Vector6<T>, T) {
         let (pulled, potential) = self.pulled(&E.matrix());
@@ -98,30 +98,31 @@ impl<T: RealField + Copy> Pair<T> {
     }
 }
 
-/// How the second frame of a pair moves seen from the first.
+/// The kinematics of the second frame of a pair relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairKinematics<T: RealField + Copy = f64> {
-    /// G, the pose.
+    /// G, the pose of the second frame in the first.
     pub pose: SE3<T>,
     /// z = J xi, the twist in the moving frame.
     pub twist: Vector6<T>,
-    /// Jdot xi, the part of the twist's rate that needs no acceleration; zero for a free body in its own twist.
+    /// Jdot xi, the bias acceleration: the part of the twist's rate that does not depend on xidot. Zero for a free body
+    /// in body velocities.
     pub bias_acceleration: Vector6<T>,
 }
 
-/// A pair beside its reference.
+/// The motion of a pair, its reference, and the error between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tracking<'a, T: RealField + Copy = f64> {
-    /// How it moves.
+    /// The actual motion.
     pub motion: &'a PairKinematics<T>,
-    /// How it should move.
+    /// The desired motion.
     pub desired: &'a ReferencePoint<T>,
-    /// E, the reference seen from the moving frame.
+    /// E, the pose of the reference in the moving frame.
     pub error: SE3<T>,
 }
 
 impl<'a, T: RealField + Copy> Tracking<'a, T> {
-    /// Of this motion and this reference.
+    /// Computes the error of this motion from this reference.
     #[inline]
     pub fn new(motion: &'a PairKinematics<T>, desired: &'a ReferencePoint<T>) -> Self {
         Self {
@@ -132,7 +133,7 @@ impl<'a, T: RealField + Copy> Tracking<'a, T> {
     }
 }
 
-/// E = G_E^-1 = G^-1 G_R: the reference seen from the moving frame.
+/// E = G_E^-1 = G^-1 G_R: the pose of the reference in the moving frame.
 #[inline]
 pub fn error_pose<T: RealField + Copy>(pose: &SE3<T>, reference: &SE3<T>) -> SE3<T> {
     let R = pose.rotation.matrix().transpose();
@@ -149,7 +150,7 @@ pub fn carry<T: RealField + Copy>(E: &SE3<T>, xi: &Vector6<T>) -> Vector6<T> {
     join(&(E.rotation.act(&linear(xi)) + E.translation.cross(&w)), &w)
 }
 
-/// 1/2 tr(Y X^T); with Y = X A the energy of the matrix X.
+/// 1/2 tr(Y X^T). With Y = X A this is the energy of the matrix X in the moment A.
 #[inline]
 pub(crate) fn half_product<T: RealField + Copy>(Y: &Matrix4<T>, X: &Matrix4<T>) -> T {
     convert::<f64, T>(0.5) * Y.component_mul(X).sum()

@@ -1,4 +1,4 @@
-//! What is controlled: `M xi_dot + b = B u`.
+//! The plant: `M xi_dot + b = B u`.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
@@ -22,7 +22,7 @@ use crate::strategy::Strategy;
 use crate::system::{SystemPoint, SystemReference};
 use crate::template::{DesiredMotion, Template};
 
-/// The model that a [`Controller`](crate::Controller) has of what it controls: M, b and B of the moment, with n degrees of freedom and p inputs.
+/// The plant model of a [`Controller`](crate::Controller): the current M, b and B, with n degrees of freedom and p inputs.
 pub trait Plant: Clone
 where
     DefaultAllocator: Sizes<Self::Dof, Dyn>,
@@ -31,17 +31,17 @@ where
     type Dof: Dim;
     /// Configuration and velocity.
     type State<'a>: Copy;
-    /// Where it should be, and how it should move there.
+    /// The goal: the reference's configuration and motion.
     type Goal<'a>: Copy;
-    /// What a controller of it pursues.
+    /// The control strategy: what defines the desired motion.
     type Strategy;
-    /// A state and a goal of its own.
+    /// Owned storage for a state and a goal.
     type Moment;
 
-    /// Whether M, Mbar and B never change: all that follows from them is factorised once.
+    /// Whether M, Mbar and B are constant, so that everything derived from them is factorised once.
     const CONSTANT: bool;
 
-    /// The law, with everything that is constant in it.
+    /// The law, with all constant matrices factorised.
     ///
     /// # Errors
     /// [`LawError`], if the matrices are constant.
@@ -53,23 +53,24 @@ where
     /// p.
     fn input_dim(&self) -> usize;
 
-    /// The places of the angular velocities about x and y in the velocity of the one body that moves freely; `None` if none or several do.
+    /// Indices, in the velocity, of the angular velocities about x and y of the only free body; `None` unless exactly one body is free.
     fn tilts(&self) -> Option<[usize; 2]>;
 
-    /// Takes inputs that do what they do, whatever is asked of them, such as failed ones: a value for each such input (p entries, in its unit). Their columns
-    /// of B become zero, their forces a part of b.
+    /// Holds inputs at fixed values whatever is demanded, for example failed ones: `Some(value)` for each such input (p entries, in its unit). Their columns
+    /// of B become zero, and their forces join b.
     ///
     /// # Panics
-    /// If there are other than p entries.
+    /// If the number of entries is not p.
     fn fix_inputs(&mut self, fixed: &[Option<f64>]);
 
-    /// Takes in a state: kinematics, M and B.
+    /// Updates kinematics, M and B for a state.
     fn update(&mut self, state: Self::State<'_>);
 
-    /// Asks the strategy about the state that was taken in last, `elapsed` s after the last one: the desired motion, or u0 itself.
+    /// Evaluates the strategy in the state of the last update, `elapsed` s after the previous one: it writes the desired motion,
+    /// or u0 itself.
     ///
     /// # Errors
-    /// [`StepError`] where the strategy has no answer.
+    /// [`StepError`] where the strategy is not defined.
     fn pursue(
         &mut self,
         elapsed: f64,
@@ -86,26 +87,26 @@ where
     /// B, n x p.
     fn input_matrix(&self) -> &OMatrix<f64, Self::Dof, Dyn>;
 
-    /// b in the state that was taken in last: Coriolis, damping and potential forces.
+    /// b in the state of the last update: Coriolis, damping and potential forces.
     fn bias(&mut self, state: Self::State<'_>) -> &OVector<f64, Self::Dof>;
 
-    /// b that was asked for last.
+    /// The b that [`bias`](Self::bias) returned last.
     fn last_bias(&self) -> &OVector<f64, Self::Dof>;
 
-    /// xi, n numbers.
+    /// xi, n entries.
     fn velocity<'s>(state: &'s Self::State<'_>) -> &'s [f64];
 
-    /// The rate of xi_R, n numbers.
+    /// The rate of xi_R, n entries.
     fn goal_acceleration<'s>(goal: &'s Self::Goal<'_>) -> &'s [f64];
 
-    /// Room for a state and a goal.
+    /// Storage for a state and a goal.
     fn moment(&self) -> Self::Moment;
 
-    /// The state and the goal there.
+    /// The state and the goal stored in `moment`.
     fn at(moment: &Self::Moment) -> (Self::State<'_>, Self::Goal<'_>);
 
-    /// Writes where this state and goal are a short `time` later, s, to its second power, with the acceleration of the state and the rate of that of the
-    /// goal (n numbers each). Allocates nothing.
+    /// Writes state and goal a short `time` later, s, to second order in time, given the acceleration of the state and the rate of the goal's
+    /// acceleration (n entries each). Allocates nothing.
     fn advance(
         &self,
         time: f64,
@@ -116,19 +117,19 @@ where
         out: &mut Self::Moment,
     );
 
-    /// Whether the strategy answers the same however often it is asked: it remembers nothing.
+    /// Whether the strategy has no internal state: the same question always gets the same answer.
     fn is_repeatable(_strategy: &Self::Strategy) -> bool {
         true
     }
 
-    /// The attitude of the one body that moves freely in the state that was taken in last; the identity if none or several do.
+    /// The attitude of the only free body in the state of the last update; the identity unless exactly one body is free.
     fn attitude(&self, state: Self::State<'_>) -> Matrix3<f64>;
 
-    /// Leans what is pursued against this force on the one body that moves freely (N, world) and this moment (N m, its axes), where the inputs cannot push against
-    /// them directly.
+    /// Tilts the goal against this force (N, world) and moment (N m, body axes) on the only free body, where the inputs cannot oppose them directly.
     fn lean(&mut self, _force: &Vector3<f64>, _moment: &Vector3<f64>) {}
 
-    /// How a reference at rest leans against a small r: the small change of the configuration, n x n by r; `None` where nothing leans.
+    /// How a reference at rest tilts under a small disturbance r: the derivative of the configuration with respect to r, n x n; `None`
+    /// if it does not tilt.
     fn linear_lean(&self) -> Option<DMatrix<f64>> {
         None
     }
@@ -151,16 +152,16 @@ pub struct FreeBodyPlant {
     /// B of all inputs, if some are fixed, and their wrench.
     fixed: Option<(Matrix6xX<f64>, Vector6<f64>)>,
     bias: Vector6<f64>,
-    /// `None` if the inputs can give every wrench.
+    /// `None` if the inputs can produce every wrench.
     lean: Option<Lean>,
-    /// What to lean against: force in the world, moment in the body.
+    /// The disturbance to lean against: force in the world, moment in the body.
     load: [Vector3<f64>; 2],
-    /// What was pursued last, if it had to lean.
+    /// The tilted reference that was pursued last, if any.
     leaned: Option<ReferencePoint>,
 }
 
 impl FreeBodyPlant {
-    /// With the input matrix B, 6 x p.
+    /// For a body with the input matrix B, 6 x p.
     pub fn new(body: &FreeBody<f64>, input_matrix: &Matrix6xX<f64>) -> Self {
         Self {
             body: *body,
@@ -178,12 +179,13 @@ impl FreeBodyPlant {
         &self.body
     }
 
-    /// The reference that was pursued last in place of the given one, which did not lean against a disturbance.
+    /// The tilted reference pursued last in place of the given one; `None` if that needed no tilt against a
+    /// disturbance.
     pub fn leaned(&self) -> Option<&ReferencePoint> {
         self.leaned.as_ref()
     }
 
-    /// What would be pursued in place of this reference; `None` where it does not lean.
+    /// The tilted reference that would replace this one; `None` if it needs no tilt.
     pub fn leaning(&self, goal: &ReferencePoint) -> Option<ReferencePoint> {
         let [force, moment] = &self.load;
         (self.lean.as_ref())
@@ -191,7 +193,7 @@ impl FreeBodyPlant {
             .map(|lean| lean.against(goal, force, moment))
     }
 
-    /// How it leans; `None` if its inputs can give every wrench.
+    /// The lean law; `None` if the inputs can produce every wrench.
     pub fn lean_law(&self) -> Option<&Lean> {
         self.lean.as_ref()
     }
@@ -325,9 +327,9 @@ impl Plant for FreeBodyPlant {
 
 /// A system of bodies with rotors and motors. M and B change with the configuration.
 ///
-/// What [rolls](fly_mechanics::multibody::constraints::Rolling) is one like others, with the same velocities: M, b and B are those of a system without constraints that moves the
-/// same, `P M P + I - P`, `P (b + M a) - a` and `P B` with the projector P onto the velocities that do not slip and the acceleration a that rolling demands; so it is with the
-/// desired motion.
+/// [Rolling](fly_mechanics::multibody::constraints::Rolling) contacts are eliminated without a change of velocities: M, b and B become those of an
+/// unconstrained system with the same motion, `P M P + I - P`, `P (b + M a) - a` and `P B`, with the projector P onto the slip-free velocities and the
+/// acceleration a that rolling demands. The desired motion is projected likewise.
 #[derive(Clone)]
 pub struct SystemPlant {
     model: Model<f64>,
@@ -338,7 +340,7 @@ pub struct SystemPlant {
     bias: DVector<f64>,
     input_matrix: DMatrix<f64>,
     jacobian: Matrix6xX<f64>,
-    /// The one body that moves freely, and the force on it (N, world) that an observer has found.
+    /// The only free body, and the force on it (N, world) that an observer has found.
     free: Option<BodyId>,
     load: Vector3<f64>,
     /// Which inputs are fixed, if any, and their forces.
@@ -347,19 +349,19 @@ pub struct SystemPlant {
     projection: Option<Projection>,
 }
 
-/// Why a system cannot be the model of a controller.
+/// Why a system cannot serve as a controller's model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlantError {
-    /// Nothing drives the system.
+    /// The system has no rotors or motors.
     #[error("nothing drives `{system}`: a controller needs rotors or motors in its description")]
     NoInputs {
         /// The system's name.
         system: String,
     },
-    /// A constraint cannot be.
+    /// An invalid constraint.
     #[error(transparent)]
     Constraint(#[from] ConstraintSetError),
-    /// Loops are closed or joints coupled.
+    /// The system has closed loops or coupled joints.
     #[error(
         "a controller's model is a tree of bodies, but `{system}` has {key}: leave them out of the model and describe them in the plant that is \
          simulated"
@@ -373,7 +375,7 @@ pub enum PlantError {
 }
 
 impl SystemPlant {
-    /// As its description gives it.
+    /// From the system's description.
     ///
     /// # Errors
     /// [`PlantError`] without inputs, and with loops or couplings.
@@ -415,7 +417,7 @@ impl SystemPlant {
         &self.model
     }
 
-    /// What drives it.
+    /// Its actuators.
     pub fn inputs(&self) -> &Inputs {
         &self.inputs
     }
@@ -582,7 +584,7 @@ impl Plant for SystemPlant {
         rate: &DVector<f64>,
         (later, aim): &mut Self::Moment,
     ) {
-        // The mean velocity moves the configuration to second order.
+        // The mean velocity advances the configuration to second order.
         let move_on = |x: &[f64], xi: &[f64], a: &[f64], to: (&mut [f64], &mut [f64])| {
             let (to_x, to_xi) = to;
             for ((to, xi), a) in to_xi.iter_mut().zip(xi).zip(a) {
@@ -621,7 +623,7 @@ impl Plant for SystemPlant {
     }
 }
 
-/// The one body that moves freely; `None` if none or several do.
+/// The only free body; `None` unless exactly one body is free.
 fn free_body(model: &Model<f64>) -> Option<BodyId> {
     let is_free = |body: &_| {
         let joint = model.joint(*body);
@@ -634,7 +636,7 @@ fn free_body(model: &Model<f64>) -> Option<BodyId> {
     }
 }
 
-/// Takes the columns of fixed inputs out of B, and adds their force to `force`.
+/// Zeroes the columns of fixed inputs in B, and adds their forces to `force`.
 fn fix<N: Dim>(B: &mut OMatrix<f64, N, Dyn>, fixed: &[Option<f64>], force: &mut OVector<f64, N>)
 where
     DefaultAllocator: Sizes<N, Dyn>,

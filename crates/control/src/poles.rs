@@ -1,9 +1,9 @@
 //! Pole placement for matched underactuated vehicles, Konz 5.8.2-5.8.4.
 //!
-//! A vehicle with thrust along body z and three torques cannot follow any template: it has to tilt in order to move sideways.
-//! With the parameters (5.157), (5.169), (5.173)-(5.175) the linearised template about hover is one that it can follow, and
-//! its free numbers are exactly the coefficients of a polynomial `l^4 + p3 l^3 + p2 l^2 + p1 l + p0` for the horizontal
-//! motion in a plane, Konz (5.162), (5.163):
+//! A vehicle with thrust along body z and three torques cannot follow an arbitrary template: it must tilt in order to move
+//! sideways. With the parameters (5.157), (5.169), (5.173)-(5.175) it can follow the template linearised about hover, and the
+//! free parameters are exactly the coefficients of a polynomial `l^4 + p3 l^3 + p2 l^2 + p1 l + p0` of the horizontal motion
+//! in a plane, Konz (5.162), (5.163):
 //!
 //! ```text
 //! q = p1 p2 - p0 p3
@@ -12,23 +12,23 @@
 //! Theta = m (h - s)(s - eps)                      Pi = m g (h - s)
 //! ```
 //!
-//! with all centres on the body z axis through the centre of mass and moments about these centres. (5.163) prints
-//! `p0 p3` where `p0 p3^2` belongs in Pi. The height obeys `l^2 + d/m l + k/m`; four poles at -a give it -a (0.4 +- 0.2 i).
+//! with all centres on the body z axis through the centre of mass and moments about these centres. (5.163) prints `p0 p3` where
+//! `p0 p3^2` belongs in Pi. The height obeys `l^2 + d/m l + k/m`; four poles at -a give it -a (0.4 +- 0.2 i).
 //!
-//! A body with [`Drag`](fly_mechanics::Drag) is met exactly as well, which is not in the dissertation: with `delta = d_x/m` of the model
-//! (1/s) all this holds for `q2 = p2 - delta p3 + delta^2`, `q1 = p1 - delta q2`, `q3 = p3 - 2 delta` in the place of `p2, p1, p3`, and
-//!
+//! A body with [`Drag`](fly_mechanics::Drag) is matched exactly as well, which is not in the dissertation: with `delta = d_x/m` of the
+//! model (1/s) the formulas hold for `q2 = p2 - delta p3 + delta^2`, `q1 = p1 - delta q2`, `q3 = p3 - 2 delta` in place of `p2, p1, p3`,
+//! and
 //! ```text
 //! d' = d + m delta       l = h - (h - s) m delta/d'       Upsilon = m delta (h - s)(l - eps)
 //! ```
 //!
-//! in the place of d, l and Upsilon. So much for `eps = 0` and the same drag along x and y: where these differ their mean is taken, and where
-//! `eps` is not zero the turn of the drag with it is left out; both move the poles by a part of `delta`, as
-//! [`ClosedLoop`](crate::analysis::ClosedLoop) tells.
+//! in place of d, l and Upsilon. This is exact for `eps = 0` and equal drag along x and y. If the drags differ, their mean is used; if `eps`
+//! is not zero, the rotation of the drag by it is neglected. Both move the poles by a fraction of `delta`;
+//! [`ClosedLoop`](crate::analysis::ClosedLoop) computes the actual ones.
 //!
-//! `eps` is the centre of percussion of the actuators in that plane: where a side force and the torque that comes with it act,
-//! (5.176). It is zero for a quadcopter. Where the planes differ, the poles are placed in the one with the *larger* eps:
-//! placed in the other, `s - eps` can become tiny and with it a pole huge (-496 1/s for a bicopter with poles at -5).
+//! `eps` is the centre of percussion of the actuators in that plane, where a side force and the torque coupled to it act, (5.176). It is zero
+//! for a quadcopter. If the planes differ, the poles are placed in the one with the *larger* eps: placed in the other, `s - eps` can become
+//! tiny and with it a pole huge (-496 1/s for a bicopter with poles at -5).
 #![allow(non_snake_case)]
 
 use fly_lie::operators::hat3;
@@ -38,12 +38,12 @@ use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Matrix6xX, Vector3};
 use crate::matching::complement;
 use crate::template::Pair;
 
-/// What is asked for.
+/// The desired closed loop: a polynomial for the horizontal motion, and the yaw dynamics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Poles {
     /// `[p0, p1, p2, p3]` of the horizontal motion: 1/s^4, 1/s^3, 1/s^2, 1/s.
     pub polynomial: [f64; 4],
-    /// Desired mass, kg. Only ratios matter to the motion.
+    /// Desired mass, kg. Only ratios affect the motion.
     pub mass: f64,
     /// Desired moment of inertia about z, kg m^2. Small values keep the matching force (5.170) small.
     pub yaw_inertia: f64,
@@ -53,7 +53,7 @@ pub struct Poles {
     pub yaw_stiffness: f64,
 }
 
-/// The parameters that give them, about the centre of mass of the model. SI units.
+/// The parameters that place these poles, about the model's centre of mass. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatchedParameters {
     /// k, N/m.
@@ -76,32 +76,32 @@ pub struct MatchedParameters {
     pub stiffness_moment: Vector3<f64>,
 }
 
-/// Why there are no such parameters.
+/// Why no parameters place these poles.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PoleError {
-    /// The polynomial has a root with a real part that is not negative.
+    /// The polynomial has a root whose real part is not negative.
     #[error(
         "the polynomial l^4 + {p3} l^3 + {p2} l^2 + {p1} l + {p0}: expected all roots with negative real parts",
         p0 = .0[0], p1 = .0[1], p2 = .0[2], p3 = .0[3]
     )]
     Unstable([f64; 4]),
-    /// The actuators are not those of a matched vehicle.
+    /// The actuators are not those of a matched vehicle: thrust along body z and three torques.
     #[error(
         "poles are for vehicles with one thrust along body z and three torques (4 independent inputs): {0}; give the \
          desired energies of each pair instead"
     )]
     Vehicle(String),
-    /// The drag of the body alone is more damping than these poles have.
+    /// The body's drag alone exceeds the damping that these poles allow.
     #[error(
         "drag of {0:.3} 1/s per mass damps the body more than these poles allow: expected faster poles, or less drag"
     )]
     Drag(f64),
-    /// The parameters do not form an inertia.
+    /// The parameters give no positive definite inertia.
     #[error(
         "the desired moments of inertia would be {0:.3e}, {1:.3e} kg m^2: expected positive numbers; try slower poles"
     )]
     Inertia(f64, f64),
-    /// Two masses that need no inertia between them.
+    /// Two masses: the poles need no inertial coupling, so that the desired masses would be infinite.
     #[error(
         "the desired masses would be infinite: with these poles the spring alone couples the two bodies; move one pole a little"
     )]
@@ -114,7 +114,7 @@ pub fn polynomial_of_roots(roots: [f64; 4]) -> [f64; 4] {
     std::array::from_fn(|i| p[i])
 }
 
-/// `[p0, p1, ..]` of the polynomial `s^m + .. + p1 s + p0` with these m roots; `None` unless complex ones come with their conjugates.
+/// `[p0, p1, ..]` of the polynomial `s^m + .. + p1 s + p0` with these m roots; `None` unless complex roots come in conjugate pairs.
 ///
 /// ```
 /// use fly_control::poles::polynomial;
@@ -129,7 +129,7 @@ pub fn polynomial(roots: &[Complex<f64>]) -> Option<Vec<f64>> {
     p.iter().all(real).then(|| p.iter().map(|c| c.re).collect())
 }
 
-/// The product of all `s - root`, lowest power first, without the leading 1.
+/// The product of all `s - root`: coefficients in ascending order, without the leading 1.
 fn product<T: ComplexField + Copy>(roots: &[T]) -> Vec<T> {
     let mut p = vec![T::one()];
     for root in roots {
@@ -143,12 +143,12 @@ fn product<T: ComplexField + Copy>(roots: &[T]) -> Vec<T> {
     p
 }
 
-/// The centres of percussion `[eps_x, eps_y]` of the actuators, m, Konz (5.176): with the wrenches that the inputs cannot give
-/// written as `[1, 0, 0, 0, t_y, 0]` and `[0, 1, 0, t_x, 0, 0]` about the centre of mass, `eps_x = Theta_y t_y/m`, `eps_y =
-/// -Theta_x t_x/m`.
+/// The centres of percussion `[eps_x, eps_y]` of the actuators, m, Konz (5.176). With the wrenches that the inputs cannot
+/// produce written as `[1, 0, 0, 0, t_y, 0]` and `[0, 1, 0, t_x, 0, 0]` about the centre of mass, `eps_x = Theta_y t_y/m`,
+/// `eps_y = -Theta_x t_x/m`.
 ///
 /// # Errors
-/// [`PoleError::Vehicle`] if these wrenches have another form, or the inertia is not diagonal.
+/// [`PoleError::Vehicle`] if these wrenches do not have this form, or if the inertia is not diagonal.
 pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], PoleError> {
     let inertia = body.inertia();
     let Theta = inertia.inertia_about_center();
@@ -174,14 +174,14 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
     let sides: Matrix2<f64> = missing.fixed_view::<2, 2>(0, 0).into_owned();
     let Some(inverse) = sides.try_inverse() else {
         return Err(PoleError::Vehicle(
-            "the inputs give a side force by itself".into(),
+            "the inputs can produce a side force without a torque".into(),
         ));
     };
     let form = missing * inverse;
     let foreign = [(2, 0), (2, 1), (3, 0), (4, 1), (5, 0), (5, 1)].map(|at| form[at].abs());
     if foreign.iter().any(|x| *x > 1e-6) {
         return Err(PoleError::Vehicle(
-            "a side force comes with a torque about another axis than the one across it, or with lift".into(),
+            "a side force is coupled to lift, or to a torque about an axis that is not perpendicular to it".into(),
         ));
     }
     let m = inertia.mass();
@@ -191,7 +191,7 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
     ])
 }
 
-/// What a polynomial asks for in one plane, Konz (5.162), (5.163).
+/// The parameters of one plane for a polynomial, Konz (5.162), (5.163).
 pub(crate) struct Plane {
     /// k, N/m.
     pub stiffness: f64,
@@ -209,7 +209,7 @@ pub(crate) struct Plane {
     pub damping_moment: f64,
 }
 
-/// `q = p1 p2 - p0 p3` of a polynomial whose roots all have negative real parts, by the criterion of Hurwitz.
+/// `q = p1 p2 - p0 p3` of a polynomial whose roots all have negative real parts, by the Hurwitz criterion.
 pub(crate) fn stable(polynomial: [f64; 4]) -> Result<f64, PoleError> {
     let [p0, p1, p2, p3] = polynomial;
     let q = p1 * p2 - p0 * p3;
@@ -222,7 +222,8 @@ pub(crate) fn stable(polynomial: [f64; 4]) -> Result<f64, PoleError> {
     }
 }
 
-/// For a desired mass m, an offset eps of the flat output above the centre of mass, gravity g, and drag per mass delta.
+/// Places the poles of one plane for a desired mass m, an offset eps of the flat output above the centre of mass,
+/// gravity g, and drag per mass delta.
 pub(crate) fn plane(
     polynomial: [f64; 4],
     m: f64,
@@ -232,7 +233,7 @@ pub(crate) fn plane(
 ) -> Result<Plane, PoleError> {
     stable(polynomial)?;
     let [p0, p1, p2, p3] = polynomial;
-    // What the vehicle without drag would have to be asked for.
+    // The equivalent polynomial of the vehicle without drag.
     let p2 = p2 - delta * p3 + delta * delta;
     let p1 = p1 - delta * p2;
     let p3 = p3 - 2.0 * delta;
@@ -253,7 +254,7 @@ pub(crate) fn plane(
 }
 
 impl Poles {
-    /// The parameters for a body with these inputs.
+    /// The parameters for this body and input matrix.
     ///
     /// # Errors
     /// [`PoleError`].
@@ -294,7 +295,7 @@ impl Poles {
 }
 
 impl MatchedParameters {
-    /// As the desired energies of the pair (world, body), for a body with this centre of mass (m, body coordinates).
+    /// The desired energies of the pair (world, body), for a body with this centre of mass (m, body coordinates).
     pub fn pair(&self, center_of_mass: &Vector3<f64>) -> Pair {
         let moment = |weight: f64, height: f64, about_center: &Vector3<f64>| {
             let center = center_of_mass + Vector3::new(0.0, 0.0, height);

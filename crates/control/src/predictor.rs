@@ -1,4 +1,4 @@
-//! Predicts the state of a system between measurements, by its model.
+//! Model-based prediction of a system's state between measurements.
 
 use fly_lie::SE3;
 use fly_mechanics::actuators::CommandDelay;
@@ -8,22 +8,20 @@ use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 use nalgebra::{Vector3, Vector6};
 
-/// Longest integration step, s: well below the time constants of rotors. The lags of faster actuators are solved exactly instead.
+/// Longest integration step, s: well below the time constants of rotors. Faster actuator lags are solved exactly instead.
 const STEP: f64 = 2e-3;
-/// Most steps of one prediction; the rest of a longer gap is skipped.
+/// The most steps of one prediction; the rest of a longer gap is skipped.
 const MOST_STEPS: u32 = 500;
-/// A step may be longer by this part: times are sums and differences of others.
+/// Relative tolerance of the step size, as times are sums and differences of others.
 const ROUNDING: f64 = 1e-9;
 
-/// Predicts a system's state between measurements: configuration x, velocity xi, and the values that its actuators have reached
-/// behind their first-order lags.
+/// Predicts a system's state between measurements: configuration x, velocity xi, and the actuators' outputs behind their first-order lags.
 ///
-/// [`measure`](Self::measure) sets what was measured, [`predict`](Self::predict) integrates the model under the commands in
-/// force, and [`advance_actuators`](Self::advance_actuators) moves on the actuators alone where the rest was measured. After
-/// construction nothing allocates.
+/// [`measure`](Self::measure) sets the measured part, [`predict`](Self::predict) integrates the model under the current commands, and
+/// [`advance_actuators`](Self::advance_actuators) advances only the actuators when the rest was measured. Allocates only at construction.
 ///
-/// With a transport [delay](Self::with_delay) commands act later than they are given, and [`look_ahead`](Self::look_ahead) predicts the state in which a command
-/// that is given now will begin to act.
+/// With a transport [delay](Self::with_delay) commands act later than they are sent, and [`look_ahead`](Self::look_ahead) predicts the state in which a command
+/// sent now begins to act.
 ///
 /// ```
 /// use fly_control::predictor::StatePredictor;
@@ -49,48 +47,48 @@ pub struct StatePredictor {
     system: System,
     measurements: Measurements,
     tracked: Option<BodyId>,
-    /// Configuration; velocity, then the values that the actuators have reached.
+    /// Configuration; velocity, followed by the actuators' outputs.
     motion: SystemState<f64>,
-    /// What the actuators gave in the mean while they were last advanced.
+    /// The actuators' mean outputs over their last advance.
     mean: Vec<f64>,
-    /// State before the last integration step.
+    /// The state before the last integration step.
     before: SystemState<f64>,
-    /// Whether commands have come.
+    /// Whether a command has been received.
     started: bool,
-    /// Whether the first ones are taken as reached.
+    /// Whether the first commands count as reached.
     starts_at_commands: bool,
     dynamics: ActuatedDynamics,
     integrator: RungeKutta<f64>,
-    /// For poses of bodies.
+    /// Scratch for the poses of bodies.
     workspace: Workspace<f64>,
     delay: Option<Delay>,
 }
 
-/// Commands that act later than they are given.
+/// Commands that act later than they are sent.
 struct Delay {
     /// s.
     time: f64,
     on_their_way: CommandDelay,
-    /// What acts meanwhile.
+    /// The commands acting at present.
     acting: Vec<f64>,
     /// The motion after the delay.
     ahead: SystemState<f64>,
 }
 
-/// A state of a system, with what its actuators do.
+/// A state of a system, with its actuators' outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictedState<'a> {
     /// Configuration x, length `config_dim`.
     pub configuration: &'a [f64],
     /// Velocity xi, length `dof`.
     pub velocity: &'a [f64],
-    /// Thrusts, tilts and efforts, in the order of the commands; `None` as long as no commands have come.
+    /// Thrusts, tilts and efforts, in the order of the commands; `None` until a command has been received.
     pub actuators: Option<&'a [f64]>,
 }
 
 /// # Construction
 impl StatePredictor {
-    /// Starts in the neutral configuration, at rest. The actuators [rest](fly_mechanics::Inputs::at_rest), too.
+    /// Starts at rest in the neutral configuration, with the actuators [at rest](fly_mechanics::Inputs::at_rest), too.
     ///
     /// # Errors
     /// [`ActuatedDynamicsError`] if the system has no dynamics.
@@ -120,14 +118,14 @@ impl StatePredictor {
         Ok(predictor)
     }
 
-    /// The same where the actuators start at the first commands: for a recording, which may begin in flight.
+    /// Starts the actuators at the first commands: for a recording, which may begin in flight.
     #[must_use]
     pub const fn from_first_commands(mut self) -> Self {
         self.starts_at_commands = true;
         self
     }
 
-    /// The same where commands act so long after they are given, s; without a delay unless it is positive and finite.
+    /// Delays commands by this time, s; no delay unless it is positive and finite.
     #[must_use]
     pub fn with_delay(mut self, time: f64) -> Self {
         let p = self.system.inputs.input_dim();
@@ -148,7 +146,7 @@ impl StatePredictor {
         &self.system
     }
 
-    /// Names of the groups of signals that measure its state, in the order of [`measure`](Self::measure).
+    /// Names of the signal groups that measure the state, in the order of [`measure`](Self::measure).
     pub fn groups(&self) -> Vec<String> {
         let groups = self.measurements.groups().iter();
         groups.map(|group| group.name.clone()).collect()
@@ -164,7 +162,7 @@ impl StatePredictor {
         &self.motion.velocity[..self.system.model.dof()]
     }
 
-    /// What the actuators have reached behind their lags, by the model: thrusts, tilts and efforts, in the order of the commands.
+    /// The actuators' modelled outputs behind their lags: thrusts, tilts and efforts, in the order of the commands.
     pub fn actuators(&self) -> &[f64] {
         &self.motion.velocity[self.system.model.dof()..]
     }
@@ -174,7 +172,7 @@ impl StatePredictor {
         self.delay.as_ref().map_or(0.0, |delay| delay.time)
     }
 
-    /// The state that [`look_ahead`](Self::look_ahead) has found; without a delay the present one.
+    /// The state found by [`look_ahead`](Self::look_ahead); without a delay the present one.
     pub fn ahead(&self) -> PredictedState<'_> {
         let motion = (self.delay.as_ref()).map_or(&self.motion, |delay| &delay.ahead);
         let (velocity, actuators) = motion.velocity.split_at(self.system.model.dof());
@@ -185,12 +183,12 @@ impl StatePredictor {
         }
     }
 
-    /// The body that is free in the world, if there is exactly one.
+    /// The only free body; `None` unless exactly one body is free.
     pub fn tracked(&self) -> Option<BodyId> {
         self.tracked
     }
 
-    /// Pose of a body in a configuration: in the world for a free body, else the motion of its joint.
+    /// Pose of a body in a configuration: in the world for a free body, otherwise the displacement of its joint.
     pub fn pose(&self, body: BodyId, configuration: &[f64]) -> SE3<f64> {
         self.measurements
             .pose(&self.system.model, body, configuration)
@@ -201,7 +199,7 @@ impl StatePredictor {
         self.motion_in(self.configuration(), self.velocity())
     }
 
-    /// The same in the state [ahead](Self::ahead).
+    /// The same for the state [ahead](Self::ahead).
     pub fn tracked_motion_ahead(&self) -> Option<(SE3<f64>, Vector6<f64>)> {
         let ahead = self.ahead();
         self.motion_in(ahead.configuration, ahead.velocity)
@@ -237,8 +235,8 @@ impl StatePredictor {
         squares.map(f64::sqrt)
     }
 
-    /// How far a body is from where a reference configuration has it, by its [pose](Self::pose): displacement (m), and the rotation
-    /// vector (rad, in its own frame) that turns it there.
+    /// The error of a body's [pose](Self::pose) from a reference configuration: displacement (m), and the rotation vector (rad,
+    /// body frame) from the body to the reference.
     pub fn body_error(
         &self,
         body: BodyId,
@@ -253,9 +251,9 @@ impl StatePredictor {
     }
 }
 
-/// # Measuring and predicting
+/// # Measurement and prediction
 impl StatePredictor {
-    /// Sets the part of the state that group number `group` of [`groups`](Self::groups) measures. `numbers` may be longer than the
+    /// Sets the part of the state measured by group number `group` of [`groups`](Self::groups). `numbers` may be longer than the
     /// group.
     ///
     /// # Panics
@@ -269,8 +267,8 @@ impl StatePredictor {
             .write(model, group, &numbers[..length], configuration, velocity);
     }
 
-    /// Advances only the actuators, by the exact solution of their first-order lags: the commands were given for `duration` s,
-    /// and the rest of the state is measured at its end.
+    /// Advances only the actuators, by the exact solution of their first-order lags under commands held for `duration` s; the
+    /// rest of the state is measured at the end of it.
     pub fn advance_actuators(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
         let Some(mut delay) = self.delay.take() else {
@@ -296,7 +294,7 @@ impl StatePredictor {
         self.delay = Some(delay);
     }
 
-    /// Lets the actuators settle, and adds this part of their mean to the mean.
+    /// Advances all actuators, and adds this fraction of their mean to the mean.
     fn settle_all(&mut self, commands: &[f64], duration: f64, part: f64) {
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
@@ -304,7 +302,7 @@ impl StatePredictor {
         for (((mean, actual), command), lag) in
             (self.mean.iter_mut().zip(&*actual).zip(commands)).zip(lags)
         {
-            // The mean of the exact solution; what has no lag does what is commanded.
+            // The mean of the exact solution; actuators without lag produce the command.
             let missing = missing.of(*lag, |lag| {
                 let ratio = duration / lag;
                 if lag > 0.0 && ratio > 0.0 {
@@ -318,13 +316,13 @@ impl StatePredictor {
         settle(actual, commands, lags, duration, f64::INFINITY);
     }
 
-    /// What the actuators gave in the mean, by the model, while they were last [advanced](Self::advance_actuators), in the order of the commands.
+    /// The actuators' modelled mean outputs over their last [advance](Self::advance_actuators), in the order of the commands.
     pub fn mean_actuators(&self) -> &[f64] {
         &self.mean
     }
 
-    /// Integrates the state over `duration` s in which the commands were given, by Runge-Kutta steps of at most 2 ms. Where a step is not finite
-    /// (singular mass matrix, overflow), the bodies stay where they were. A gap is predicted for at most 1 s.
+    /// Integrates the state over `duration` s under these commands, by Runge-Kutta steps of at most 2 ms. If a step is not finite (singular mass
+    /// matrix, overflow), the bodies keep their state. Predicts at most 1 s of a gap.
     pub fn predict(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
         let Some(mut delay) = self.delay.take() else {
@@ -336,11 +334,11 @@ impl StatePredictor {
         self.delay = Some(delay);
     }
 
-    /// Predicts the state in which commands that are given now begin to act, under those that are on their way and this force that the model does
-    /// not explain (n numbers along the velocity coordinates, N, N m; constant meanwhile), if there is one. Without a delay it does nothing.
+    /// Predicts the state in which commands sent now begin to act, under the commands in transit and, if given, an unmodelled force (n entries
+    /// along the velocity coordinates, N, N m; constant meanwhile). No effect without a delay.
     ///
     /// # Panics
-    /// If there are other than n numbers.
+    /// If the number of entries is not n.
     pub fn look_ahead(&mut self, force: Option<&[f64]>) {
         let Some(mut delay) = self.delay.take() else {
             return;
@@ -361,7 +359,7 @@ impl StatePredictor {
         self.delay = Some(delay);
     }
 
-    /// Integrates the state over `duration` s under the commands that act meanwhile.
+    /// Integrates the state over `duration` s under the delayed commands.
     fn integrate_delayed(&mut self, delay: &mut Delay, duration: f64) {
         let mut done = 0.0;
         while done < duration {
@@ -377,7 +375,7 @@ impl StatePredictor {
         }
     }
 
-    /// Integrates the state over `duration` s under commands that act.
+    /// Integrates the state over `duration` s under the acting commands.
     fn integrate(&mut self, commands: &[f64], duration: f64) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         // between 1 and the limit
@@ -399,7 +397,7 @@ impl StatePredictor {
             // Field by field: cloning would allocate.
             (before.configuration).copy_from_slice(&motion.configuration);
             before.velocity.copy_from_slice(&motion.velocity);
-            // Slow actuators are integrated along with the bodies; for fast ones the step would be too long.
+            // Integrate slow actuators along with the bodies; for fast ones the step would be too long.
             settle(&mut motion.velocity[n..], commands, lags, step, STEP);
             integrator.step(&system.model, motion, step, |motion, rates| {
                 dynamics.rates(system, commands, motion, rates);
@@ -431,7 +429,7 @@ impl StatePredictor {
     }
 }
 
-/// The exact solution of the first-order lags, of those that are shorter than `slowest` s.
+/// The exact solution of the first-order lags shorter than `slowest` s.
 pub(crate) fn settle(
     actual: &mut [f64],
     commands: &[f64],
@@ -441,7 +439,7 @@ pub(crate) fn settle(
 ) {
     let mut left = OfLag::default();
     for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
-        // Without lag they do what is commanded, whatever is noted of them.
+        // Without lag the output is the command.
         if *lag > 0.0 && *lag < slowest {
             let left = left.of(*lag, |lag| (-duration / lag).exp());
             *actual = command + (*actual - command) * left;
@@ -449,7 +447,7 @@ pub(crate) fn settle(
     }
 }
 
-/// A function of the last lag: actuators that stand side by side lag alike, mostly.
+/// Caches a function of the last lag: neighbouring actuators usually have the same lag.
 #[derive(Default)]
 struct OfLag(Option<[f64; 2]>);
 
@@ -493,7 +491,7 @@ mod tests {
         predictor.motion.velocity[6]
     }
 
-    /// What is predicted starts as the simulation does: a rotor gives its smallest thrust, a tilt is none.
+    /// The prediction starts like the simulation: rotors at their least thrust, without tilt.
     #[test]
     fn actuators_start_at_rest_unless_the_flight_is_under_way() {
         let tilting = BEAM.replace(
@@ -598,7 +596,8 @@ mod tests {
 
     #[test]
     fn bodies_stay_where_they_were_while_the_mass_matrix_is_singular() {
-        // A body in three rings of no mass: while the middle one is straight, nothing says how the outer two share a turn.
+        // A body in three massless rings: while the middle one is straight, the share of a turn among the outer two is
+        // undetermined.
         let text = r#"
             name = "gimbal"
             [bodies.outer]
@@ -625,7 +624,7 @@ mod tests {
         predictor.predict(&[1.0], 0.05);
         assert_eq!(predictor.configuration(), [0.3, 0.0, 0.5]);
         assert_eq!(predictor.velocity(), [0.1, 0.0, 0.2]);
-        // The motor goes on nevertheless, and so does the body once the ring is known to be turned.
+        // The motor still advances, and so does the body once a measurement turns the ring.
         let lagging = 1.0 - (-5.0_f64).exp();
         assert!((predictor.motion.velocity[3] - lagging).abs() < 1e-4);
         predictor.measure(1, &[1.0, 0.0]);

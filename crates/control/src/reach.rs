@@ -1,16 +1,17 @@
-//! What inputs can make of a force.
+//! Which forces the inputs can produce.
 #![allow(non_snake_case)]
 
 use fly_mechanics::PseudoInverse;
 use nalgebra::DMatrix;
 
-/// A force that is missed by more than this part of it is out of reach, not rounded.
+/// Relative tolerance: a force missed by a larger fraction of itself is not attainable.
 pub const REACH: f64 = 1e-6;
 
-/// A column whose part beside the others is shorter than this part of it depends on them.
+/// Relative tolerance: a column is dependent if its part orthogonal to the others is shorter than this fraction of it.
 const INDEPENDENT: f64 = 1e-9;
 
-/// The rank of an input matrix B (n x p), its columns scaled to length 1: rotors and motors have different units. Allocates.
+/// The rank of an input matrix B (n x p), with columns scaled to length 1 since rotors and motors have different units.
+/// Allocates.
 pub fn rank(B: &DMatrix<f64>) -> usize {
     let mut columns = B.clone();
     for mut column in columns.column_iter_mut() {

@@ -6,7 +6,7 @@ use nalgebra::{RealField, Vector6};
 /// The reference of a rigid body at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReferencePoint<T: RealField + Copy = f64> {
-    /// G_R: the pose in the world, or seen from the first frame of a pair.
+    /// G_R: the pose in the world, or in the first frame of a pair.
     pub pose: SE3<T>,
     /// xi_R = [v; omega] in the reference's own frame, m/s, rad/s.
     pub twist: Vector6<T>,
@@ -15,7 +15,7 @@ pub struct ReferencePoint<T: RealField + Copy = f64> {
 }
 
 impl<T: RealField + Copy> ReferencePoint<T> {
-    /// At rest at this pose.
+    /// A reference at rest in this pose.
     pub fn at_rest(pose: SE3<T>) -> Self {
         Self {
             pose,
@@ -24,7 +24,7 @@ impl<T: RealField + Copy> ReferencePoint<T> {
         }
     }
 
-    /// Whether every number of it is finite.
+    /// Returns whether all entries are finite.
     pub fn is_finite(&self) -> bool {
         let numbers = self.twist.iter().chain(&self.acceleration);
         let position = self.pose.translation.iter();
@@ -34,7 +34,7 @@ impl<T: RealField + Copy> ReferencePoint<T> {
 }
 
 impl<T: RealField + Copy> Default for ReferencePoint<T> {
-    /// At rest in the world's origin.
+    /// At rest at the world's origin.
     fn default() -> Self {
         Self::at_rest(SE3::identity())
     }

@@ -1,4 +1,4 @@
-//! Where a system can rest.
+//! Equilibria: configurations in which the inputs can hold a system at rest.
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::{Model, Workspace};
@@ -7,19 +7,19 @@ use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use crate::reach::pseudo_inverse;
 
-/// Newton's steps at most.
+/// The most Newton steps.
 const STEPS: usize = 40;
-/// None longer than this, rad, m: far away the slope tells little.
+/// The longest step, rad, m: far away the slope is a poor guide.
 const LONGEST: f64 = 0.3;
-/// Of the differences, rad, m.
+/// The step of the finite differences, rad, m.
 const DIFFERENCE: f64 = 1e-5;
-/// The inputs hold a system if they miss this part of the forces: less than what the differences leave.
+/// The inputs hold a system if they miss at most this fraction of the forces: less than the error of the differences.
 const REACH: f64 = 1e-9;
-/// Slopes below this part of the steepest one are rounding.
+/// Slopes below this fraction of the steepest one count as rounding.
 const FLAT: f64 = 1e-6;
 
-/// Moves `x` to where the inputs hold the system at rest, and there within their limits, by Gauss-Newton steps of least length on the forces
-/// that they cannot give. Answers whether that was found; if not, `x` stays. Allocates.
+/// Moves `x` to a nearby configuration in which the inputs, within their limits, hold the system at rest: minimum-norm Gauss-Newton steps on
+/// the forces that the inputs cannot produce. Returns whether one was found; if not, `x` is unchanged. Allocates.
 pub(crate) fn nearest(model: &Model<f64>, inputs: &Inputs, x: &mut [f64]) -> bool {
     let n = model.dof();
     let mut forces = Forces::new(model, inputs);
@@ -61,7 +61,7 @@ pub(crate) fn nearest(model: &Model<f64>, inputs: &Inputs, x: &mut [f64]) -> boo
     false
 }
 
-/// What has to be held at rest, and by which inputs.
+/// The equilibrium problem: a system and the inputs that hold it.
 struct Forces<'a> {
     model: &'a Model<f64>,
     inputs: &'a Inputs,
@@ -86,7 +86,7 @@ impl<'a> Forces<'a> {
         }
     }
 
-    /// The forces that no input gives, and the inputs that give the others.
+    /// The forces that the inputs cannot produce, and the inputs that balance the others.
     fn at(&mut self, x: &[f64]) -> [DVector<f64>; 2] {
         self.workspace.update(self.model, x, &self.rest);
         self.workspace.update_jacobians(self.model);

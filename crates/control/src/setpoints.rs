@@ -1,47 +1,48 @@
-//! From what a law asks of a body to what an autopilot takes: angular velocity or attitude with a collective thrust, or a point of a trajectory.
+//! From the law's demand to autopilot setpoints: angular velocity or attitude with a collective thrust, or a trajectory point.
 //!
-//! An autopilot closes the inner loops itself: its rate loop turns the body with an angular velocity w_s, its attitude loop asks that loop for
-//! `w_s = K log(R^-1 R_s)`, with one gain k for roll and pitch and a lower one for yaw: `K = diag(k, k, k_z)`. [`InnerLoop`] inverts both, so that the body's angular acceleration is that of the [law](crate::law).
+//! The autopilot closes the inner loops: its rate loop tracks an angular velocity w_s, its attitude loop commands `w_s = K log(R^-1 R_s)` to the rate loop,
+//! with one gain k for roll and pitch and a lower one for yaw: `K = diag(k, k, k_z)`. [`InnerLoop`] inverts both, so that the body has the angular acceleration
+//! of the [law](crate::law).
 //!
 //! # Rates
 //!
-//! A rate loop that responds like a first-order lag, `w' = (w_s - w)/T`, gives the angular acceleration a that the law asks for when it is told
+//! A rate loop that responds like a first-order lag, `w' = (w_s - w)/T`, produces the law's angular acceleration a for
 //!
 //! ```text
 //! w_s = w + T a
 //! ```
 //!
-//! a is that of the whole input u0 (5.86b), `M^-1 (B u0 - b + r)`, r what an observer of disturbances has found: which torques the rotors can give is
-//! decided by whoever drives them.
+//! a is that of the full input u0 (5.86b), `M^-1 (B u0 - b + r)`, r the estimate of the disturbance observer; the torque limits of the rotors are
+//! left to the autopilot.
 //!
 //! # Attitude
 //!
-//! The attitude that makes an attitude loop of the gains K ask for w_s:
+//! The attitude for which an attitude loop with the gains K commands w_s:
 //!
 //! ```text
 //! R_s = R exp(K^-1 w_s)
 //! ```
 //!
-//! On the reference w_s is its angular velocity and R_s leads it by `K^-1 w`, so that the loop's lag is made up for. Beside it the law's feedback of attitude and angular velocity
-//! is replaced by the loop's own as far as both agree. The alternative, to command the attitude of the asked force, leaves the loop's lag in: it
-//! needs lower gains of the position.
+//! On the reference w_s is its angular velocity and R_s leads it by `K^-1 w`, which compensates the lag of the loop. Off the reference, the law's feedback of
+//! attitude and angular velocity is replaced by the loop's own to the extent that both agree. The alternative, to command the attitude of the demanded force,
+//! leaves the lag of the loop in: it requires lower position gains.
 //!
-//! So the thrust is pointed. The heading is left to the loop: R_s is turned about its z axis to the reference's heading, which leads by `w_z/k_z`. By the law's feedback, which is slower than
-//! the loop, a rate loop that gives a third less in yaw than it is told would turn 20 degrees behind.
+//! This points the thrust. The heading is left to the loop: R_s is rotated about its z axis to the reference's heading, leading by `w_z/k_z`. With the law's
+//! feedback, which is slower than the loop, a rate loop whose yaw rate is a third below the command would turn 20 degrees behind.
 //!
 //! # Trajectory
 //!
-//! Position and velocity of the reference, and its heading. An autopilot leans for the acceleration that it is told, which takes its attitude loop the time `1/k + T`. It is told
-//! that of the reference so much later, as far as the reference leans for it:
+//! Position and velocity of the reference, and its heading. An autopilot tilts for the acceleration setpoint, which takes its attitude loop the time `1/k + T`.
+//! The setpoint is therefore the reference's acceleration that much later, as far as the reference tilts for it:
 //!
 //! ```text
 //! a = r'' + (1/k + T) |r'' - a_G| R (omega x e_z)
 //! ```
 //!
-//! # Bodies that can push to all sides
+//! # Fully actuated vehicles
 //!
-//! Such a law asks for side forces, which an autopilot with one collective thrust does not give. The body then leans: the attitude becomes the nearest to the
-//! reference's in which z points along the force, approached with the gains K, and the thrust is the force's part along the present z.
+//! Their law demands side forces, which an autopilot with a single collective thrust cannot produce. The body then tilts: the attitude becomes the one
+//! nearest to the reference's with z along the force, approached with the gains K, and the thrust is the component of the force along the present z.
 #![allow(non_snake_case)]
 
 use fly_lie::SO3;
@@ -53,27 +54,27 @@ use crate::controller::Controller;
 use crate::plant::{FreeBodyPlant, Plant};
 use crate::reference::ReferencePoint;
 
-/// What a law asks of a body in one step.
+/// The law's demand on a body in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// The attitude R when the setpoints act, world from body.
     pub attitude: SO3<f64>,
-    /// The angular velocity then, rad/s, body frame.
+    /// The angular velocity at that time, rad/s, body frame.
     pub angular_velocity: Vector3<f64>,
     /// The force of the inputs, N, body frame.
     pub force: Vector3<f64>,
-    /// The angular acceleration that the law asks for, rad/s^2, body frame.
+    /// The law's angular acceleration, rad/s^2, body frame.
     pub angular_acceleration: Vector3<f64>,
-    /// Whether the law may ask for a force in any direction of the body, rather than along z alone.
+    /// Whether the law may demand a force in any direction of the body, rather than along z alone.
     pub is_fully_actuated: bool,
     /// The acceleration of free fall, m/s^2, world.
     pub gravity: Vector3<f64>,
-    /// The reference that is followed now.
+    /// The current reference.
     pub reference: ReferencePoint,
 }
 
 impl Demand {
-    /// Of the last step of a controller, which was in this `state` and follows this reference now.
+    /// From the last step of a controller in this `state` at this reference.
     pub fn new(controller: &Controller, state: &State<f64>, reference: &ReferencePoint) -> Self {
         let (plant, step) = (controller.plant(), controller.last());
         let (body, B) = (plant.body(), plant.input_matrix());
@@ -108,16 +109,16 @@ fn is_fully_actuated(plant: &FreeBodyPlant) -> bool {
     plant.lean_law().is_none()
 }
 
-/// The inner loops of an autopilot, and what they may be asked for.
+/// The inner loops of an autopilot, and their limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InnerLoop {
-    /// Gain k of the attitude loop, of roll and pitch, 1/s.
+    /// Gain k of the attitude loop in roll and pitch, 1/s.
     pub attitude_gain: f64,
-    /// Its gain k_z of yaw, 1/s.
+    /// Its gain k_z in yaw, 1/s.
     pub yaw_gain: f64,
     /// Response time T of the rate loop, s.
     pub response_time: f64,
-    /// Largest angular velocity, of roll and pitch together, and of yaw, rad/s.
+    /// Largest angular velocity, for roll and pitch together, and for yaw, rad/s.
     pub largest_rate: f64,
     /// Largest tilt of an attitude, rad.
     pub largest_tilt: f64,
@@ -144,7 +145,7 @@ pub struct AttitudeSetpoint {
 }
 
 impl InnerLoop {
-    /// What the rate loop is told.
+    /// The setpoint of the rate loop.
     pub fn rates(&self, demand: &Demand) -> RatesSetpoint {
         RatesSetpoint {
             angular_velocity: self.angular_velocity(demand),
@@ -152,7 +153,7 @@ impl InnerLoop {
         }
     }
 
-    /// What the attitude loop is told.
+    /// The setpoint of the attitude loop.
     pub fn attitude(&self, demand: &Demand) -> AttitudeSetpoint {
         let mut lead = (self.angular_velocity(demand)).component_div(&self.gains());
         let attitude = if demand.is_fully_actuated {
@@ -172,7 +173,7 @@ impl InnerLoop {
         }
     }
 
-    /// What the rate loop is told to turn `from` an attitude `to` another one, while the thrust is this, N.
+    /// The setpoint of the rate loop that rotates `from` one attitude `to` another, with this thrust, N.
     pub fn rates_towards(&self, from: &SO3<f64>, to: &SO3<f64>, thrust: f64) -> RatesSetpoint {
         let error = swing_and_twist(&(from.inverse() * *to));
         RatesSetpoint {
@@ -181,7 +182,7 @@ impl InnerLoop {
         }
     }
 
-    /// What the position loop is told; `yaw` is that of the setpoint before, rad, see [`TrajectorySetpoint::new`].
+    /// The setpoint of the position loop; `yaw` is that of the previous setpoint, rad, see [`TrajectorySetpoint::new`].
     pub fn trajectory(&self, demand: &Demand, yaw: f64) -> TrajectorySetpoint {
         let mut told = TrajectorySetpoint::new(&demand.reference, yaw);
         if !demand.is_fully_actuated {
@@ -213,12 +214,12 @@ impl InnerLoop {
         self.within_rate(wanted)
     }
 
-    /// The attitude nearest to the reference's in which z points along the force, as far as the tilt may be.
+    /// The attitude nearest to the reference's with z along the force, within the tilt limit.
     fn leaning(&self, demand: &Demand) -> SO3<f64> {
         let reference = &demand.reference.pose.rotation;
         let force = demand.attitude.act(&demand.force);
         let norm = force.norm();
-        // Without a thrust nothing says where it should point.
+        // Without thrust its direction is undefined.
         if norm <= self.thrust[0] || norm <= 0.0 {
             return self.within_tilt(reference);
         }
@@ -226,7 +227,7 @@ impl InnerLoop {
         self.within_tilt(&(arc(&z, &(force / norm)) * *reference))
     }
 
-    /// The nearest attitude that is not tilted too much.
+    /// The nearest attitude within the tilt limit.
     fn within_tilt(&self, attitude: &SO3<f64>) -> SO3<f64> {
         let z = attitude.act(&Vector3::z());
         let tilt = z.xy().norm().atan2(z.z);
@@ -251,19 +252,19 @@ impl InnerLoop {
 
     fn thrust(&self, thrust: f64) -> f64 {
         let [least, most] = self.thrust;
-        // NaN stays.
+        // Propagates NaN.
         thrust.max(least).min(most) + 0.0 * thrust
     }
 }
 
-/// A rotation as the tilt that points z where it points, x and y, and the turn about z before it, as autopilots control both.
+/// A rotation decomposed into the tilt of the z axis, x and y, and the preceding twist about z, as autopilots control both.
 fn swing_and_twist(rotation: &SO3<f64>) -> Vector3<f64> {
     let swing = arc(&Vector3::z(), &rotation.act(&Vector3::z()));
     let (tilt, twist) = (swing.log(), (swing.inverse() * *rotation).log());
     Vector3::new(tilt.x, tilt.y, twist.z)
 }
 
-/// The smallest rotation that turns the unit vector a to b; about x where they are opposite.
+/// The smallest rotation from the unit vector a to b; about x if they are opposite.
 fn arc(a: &Vector3<f64>, b: &Vector3<f64>) -> SO3<f64> {
     let (axis, cos) = (a.cross(b), a.dot(b));
     let sin = axis.norm();
@@ -281,10 +282,10 @@ fn arc(a: &Vector3<f64>, b: &Vector3<f64>) -> SO3<f64> {
     SO3::exp(&(a.cross(&other).normalize() * std::f64::consts::PI))
 }
 
-/// What counts as parallel, rad.
+/// Vectors closer than this are parallel, rad.
 const SMALL: f64 = 1e-9;
 
-/// A point of a trajectory and a heading, in the world.
+/// A trajectory point and a heading, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrajectorySetpoint {
     /// m.
@@ -299,12 +300,12 @@ pub struct TrajectorySetpoint {
     pub yaw_rate: f64,
 }
 
-/// Below this part of its length seen from above, the body's x axis shows no heading.
+/// If its horizontal projection is below this fraction of its length, the body's x axis defines no heading.
 const VERTICAL: f64 = 0.05;
 
 impl TrajectorySetpoint {
-    /// Of the body's origin on a reference. Where its x axis is within 3 degrees of the vertical there is no heading: it stays `yaw`, rad, that of the setpoint
-    /// before.
+    /// For the body's origin on a reference. If its x axis is within 3 degrees of the vertical the heading is undefined and stays `yaw`, rad, that of the
+    /// previous setpoint.
     pub fn new(reference: &ReferencePoint, yaw: f64) -> Self {
         let R = reference.pose.rotation.matrix();
         let (v, w) = (linear(&reference.twist), angular(&reference.twist));

@@ -1,9 +1,9 @@
-//! The arrays of a system of n degrees of freedom and p inputs.
+//! Array sizes of a system with n degrees of freedom and p inputs.
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{Const, DefaultAllocator, Dim};
 
-/// The size where none is said: any. Nothing can have any size without the standard library, so that none is a useful default there.
+/// The default size: dynamic. Without the standard library nothing can have a dynamic size, and the default is useless.
 #[cfg(feature = "std")]
 pub(crate) type DefaultDim = nalgebra::Dyn;
 #[cfg(not(feature = "std"))]
@@ -11,7 +11,8 @@ pub(crate) type DefaultDim = Const<0>;
 
 /// Whether nalgebra can store vectors and matrices with n and p rows and columns.
 ///
-/// It always can, for `Const` and `Dyn` alike; nalgebra wants it said. `DefaultAllocator: Sizes<N, P>` says it in one bound.
+/// It always can, for `Const` and `Dyn` alike, but nalgebra requires the bound to be stated. `DefaultAllocator: Sizes<N, P>`
+/// states it once.
 pub trait Sizes<N: Dim, P: Dim>:
     Allocator<N>
     + Allocator<P>

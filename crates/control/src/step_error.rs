@@ -1,4 +1,4 @@
-//! Why a control step has no result.
+//! Why a control step fails.
 
 use crate::allocation::AllocationError;
 use crate::design::PlacementError;
@@ -6,23 +6,23 @@ use crate::law::LawError;
 use crate::linear::NotAtRest;
 use crate::transport::TransportError;
 
-/// Why there is no input.
+/// Why a control step has no input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// The transport map does not exist here.
+    /// The transport map is singular here.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// There is no law here.
+    /// The law is singular here.
     #[error(transparent)]
     Law(#[from] LawError),
     /// The metric of the limits is not positive definite.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
-    /// State feedback: nothing holds the system in its reference.
+    /// State feedback: the inputs cannot hold the system at its reference.
     #[error("state feedback is about a reference at rest: {0}")]
     NotAtRest(#[from] NotAtRest),
-    /// State feedback: there are no gains.
+    /// State feedback: the poles cannot be placed.
     #[error("there is no such state feedback: {0}")]
     Placement(#[from] PlacementError),
 }

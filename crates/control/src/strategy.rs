@@ -1,23 +1,23 @@
-//! What a controller makes of the errors of a system.
+//! Control strategies of a system.
 
 use fly_mechanics::multibody::Model;
 
 use crate::baselines::{EuclideanTemplate, Multirotor, RestFeedback};
 use crate::template::{MatrixTemplate, SystemTemplate, Template};
 
-/// What a controller of a [system](crate::plant::SystemPlant) pursues.
+/// The control strategy of a [system](crate::plant::SystemPlant): what defines its desired closed loop.
 pub enum Strategy {
-    /// The closed loop of energies between pairs of bodies.
+    /// Desired energies between pairs of bodies.
     Template(Template<Model<f64>>),
-    /// The same of energies that have all numbers of 6 x 6 matrices.
+    /// The same with full 6 x 6 matrices.
     Matrices(MatrixTemplate),
-    /// A closed loop of one's own.
+    /// A user-defined closed loop.
     User(Box<dyn SystemTemplate>),
-    /// The closed loop of springs and dampers between joint coordinates: joint PD, computed torque, linear control.
+    /// Springs and dampers between joint coordinates: joint PD, computed torque, linear control.
     Euclidean(EuclideanTemplate),
     /// Linear state feedback about a reference at rest.
     Feedback(RestFeedback),
-    /// What people fly multirotors with.
+    /// The usual cascaded controllers of multirotors.
     Multirotor(Box<Multirotor>),
 }
 

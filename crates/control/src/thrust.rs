@@ -1,25 +1,25 @@
-//! The attitude that gives a motion its thrust, Konz 5.5.3.
+//! The attitude that a motion requires of a thrust vector, Konz 5.5.3.
 //!
 //! A vehicle whose thrust acts along body z moves its centre of mass as `m r'' = m a_G + R e_z F - R D R^T r'`, with the drag
-//! `D = diag(d)` of its [body](fly_mechanics::Drag). Seen along the body's axes this says
-//!
+//! A vehicle whose thrust acts along body z moves its centre of mass as `m r'' = m a_G + R e_z F - R D R^T r'`, with
+//! the drag `D = diag(d)` of its [body](fly_mechanics::Drag). In body axes this reads
 //! ```text
 //! a_k = r'' - a_G + d_k/m r'        b1 . a_x = 0,   b2 . a_y = 0,   F/m = b3 . a_z > 0
 //! ```
 //!
-//! so that with a side direction c that body y should point to the attitude follows in closed form, up to two signs which make
-//! `b2 . c` and F positive:
+//! Given a side direction c for body y, the attitude follows in closed form, up to two signs, which are chosen so that
+//! `b2 . c` and F are positive:
 //!
 //! ```text
 //! b1 = normalize(c x a_x),   b2 = normalize(a_y x b1),   b3 = b1 x b2,   R = [b1 b2 b3]
 //! omega = vee(R^T R'),   omega' = vee(skew(R^T R'')),   v = R^T r',   v' = R^T r'' - omega x v
 //! ```
 //!
-//! (M. Faessler, A. Franchi, D. Scaramuzza, RA-L 3(2), 2018, (12)-(26), who print the heading as a yaw angle.) Without drag all a_k are
-//! the same and b3 has their direction. It is singular only in free fall, at the speed at which drag in the plane of the rotors
-//! alone carries the weight, and where b3 is parallel to c: unlike formulas in the yaw angle it passes the upside-down attitude of a loop in the
-//! plane normal to c. A quadcopter can follow it exactly (5.80), a bicopter with [another point](crate::trajectory::PathTrajectory::exact_for)
-//! than its centre of mass in pitching and rolling motions; in others its coupling of torque and side force leaves the residual of (5.80).
+//! (M. Faessler, A. Franchi, D. Scaramuzza, RA-L 3(2), 2018, (12)-(26), who give the heading as a yaw angle.) Without drag all a_k are equal and
+//! b3 is parallel to them. The attitude is singular only in free fall, at the speed at which drag in the rotor plane alone carries the weight,
+//! and where b3 is parallel to c. Unlike formulas in the yaw angle it is regular at the upside-down attitude of a loop in the plane normal to c.
+//! A quadcopter can follow it exactly (5.80); a bicopter with [another point](crate::trajectory::PathTrajectory::exact_for) than its centre of
+//! mass in pitching and rolling motions; in other motions its coupling of torque and side force leaves the residual of (5.80).
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{join, vee3};
@@ -30,7 +30,8 @@ use nalgebra::{Matrix3, Vector3};
 use crate::ReferencePoint;
 use crate::jet::{Jet, Jet3, cross, derivative, dot_value, normalized};
 
-/// A specific thrust below this (m/s^2), or an angle below it (rad) between thrust and side, defines no attitude.
+/// Singularity threshold: below this specific thrust (m/s^2), or this angle between thrust and side (rad), no attitude
+/// is defined.
 pub(crate) const SINGULAR_THRUST: f64 = 1e-3;
 /// Its square.
 const SINGULAR: f64 = 1e-6;
@@ -38,11 +39,11 @@ const SINGULAR: f64 = 1e-6;
 /// An attitude with two derivatives, as its three columns.
 pub type Attitude = [Jet3<3>; 3];
 
-/// `a_x, a_y, a_z` with two derivatives, m/s^2: the specific thrust (force per mass) that the motion would need if the drag along one axis of the
-/// body were that along all of them.
+/// `a_x, a_y, a_z` with two derivatives, m/s^2: the specific thrust (force per mass) that the motion would require if the drag along one body
+/// axis acted along all of them.
 pub type SpecificThrust = [Jet3<3>; 3];
 
-/// The external forces on a body beside its thrust, per mass.
+/// The external forces per mass on a body, other than its thrust.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExternalForces {
     /// The acceleration of free fall, m/s^2.
@@ -52,7 +53,8 @@ pub struct ExternalForces {
 }
 
 impl ExternalForces {
-    /// An acceleration of free fall (m/s^2), forces beside gravity included, and drag along the body's axes per mass (1/s).
+    /// From the acceleration of free fall (m/s^2), including any force beside gravity, and the drag per mass along the body
+    /// axes (1/s).
     pub fn new(gravity: Vector3<f64>, drag: Vector3<f64>) -> Self {
         Self { gravity, drag }
     }
@@ -74,7 +76,7 @@ impl ExternalForces {
         }
     }
 
-    /// The specific thrust of a motion of the centre of mass with this velocity and acceleration.
+    /// The specific thrust that the centre of mass requires at this velocity and acceleration.
     pub fn specific_thrust(&self, velocity: &Jet3<3>, acceleration: &Jet3<3>) -> SpecificThrust {
         std::array::from_fn(|k| {
             std::array::from_fn(|i| {
@@ -84,19 +86,19 @@ impl ExternalForces {
         })
     }
 
-    /// The same for a position with four derivatives.
+    /// The same from a position with four derivatives.
     pub fn specific_thrust_along(&self, position: &Jet3<5>) -> SpecificThrust {
         let velocity = position.map(|r| r.first_derivative::<3>());
         self.specific_thrust(&velocity, &position.map(|r| r.second_derivative::<3>()))
     }
 }
 
-/// Body z upwards, whatever the motion.
+/// The specific thrust of a body whose z axis stays upright, whatever the motion.
 pub fn level() -> SpecificThrust {
     [[0.0, 0.0, 1.0].map(Jet::constant); 3]
 }
 
-/// The attitude with this specific thrust and body y as near to `side` as that allows; `None` where that is singular.
+/// The attitude with this specific thrust and body y as close to `side` as possible; `None` where it is singular.
 pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
     let [a_x, a_y, a_z] = thrust;
     let [of_x, of_y] = [a_x, a_y].map(|a| dot_value(a, a));
@@ -122,34 +124,34 @@ pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
     ])
 }
 
-/// The attitude with this specific thrust and body x as near to `forward` as that allows; `None` where that is singular. In a roll about
-/// `forward` it never is.
+/// The attitude with this specific thrust and body x as close to `forward` as possible; `None` where it is singular. A roll about
+/// `forward` never is.
 pub fn attitude_forward(thrust: &SpecificThrust, forward: &Jet3<3>) -> Option<Attitude> {
-    // About z by a right angle: x takes the place of y, and -y that of x.
+    // Rotate by a right angle about z: x takes the place of y, and -y that of x.
     let [a_x, a_y, a_z] = thrust;
     let [back, ahead, b3] = attitude(&[*a_y, *a_x, *a_z], forward)?;
     Some([ahead, back.map(|x| -x), b3])
 }
 
-/// The least specific thrust in the equations that define the attitude, and along body z of that attitude, m/s^2.
+/// The smallest specific thrust in the equations that define the attitude, and along body z of that attitude, m/s^2.
 pub fn least_thrust(thrust: &SpecificThrust, attitude: Option<&Attitude>) -> f64 {
     let [of_x, of_y, of_z] = thrust.each_ref().map(|a| dot_value(a, a).sqrt());
     let along_z = attitude.map_or(of_z, |[_, _, b3]| dot_value(b3, &thrust[2]));
     along_z.min(of_x).min(of_y)
 }
 
-/// Whether `a > b`; not for NaN.
+/// Whether `a > b`; false for NaN.
 fn above(a: f64, b: f64) -> bool {
     a > b
 }
 
-/// An attitude at rest.
+/// A constant attitude.
 pub fn constant_attitude(R: &SO3<f64>) -> Attitude {
     std::array::from_fn(|j| std::array::from_fn(|i| Jet::constant(R.matrix()[(i, j)])))
 }
 
-/// Pose, twist and acceleration of the body frame whose centre of mass (m, body coordinates) moves with `position` while
-/// the body has this attitude.
+/// Pose, twist and acceleration of the body frame if the centre of mass (m, body coordinates) follows `position` and the
+/// body has this attitude.
 pub fn rigid_body<const N: usize>(
     position: &Jet3<N>,
     attitude: &Attitude,
@@ -160,7 +162,7 @@ pub fn rigid_body<const N: usize>(
     let Rt = R.transpose();
     let w = vee3(&(Rt * R_dot));
     let w_dot = vee3(&(Rt * R_ddot));
-    // Of the centre of mass, then of the origin, which is fixed to the body at -center_of_mass from it.
+    // Velocity of the centre of mass, then of the body's origin, which lies at -center_of_mass from it.
     let v = Rt * derivative(position, 1) - w.cross(center_of_mass);
     let v_dot = Rt * derivative(position, 2)
         - w.cross(&(Rt * derivative(position, 1)))

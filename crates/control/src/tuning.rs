@@ -1,16 +1,14 @@
-//! From the specifications of a closed loop to the parameters of the template.
+//! From closed-loop specifications to template parameters.
 //!
-//! - Of a fully actuated vehicle position and attitude are two loops of second order, `m s^2 + d s + k` in every direction, with the
-//!   desired mass and inertia those of the model, about its centre of mass: energies with one common centre, which move errors
-//!   straight.
-//! - A vehicle that must tilt to move sideways has four poles for that motion, from which [`poles`] finds
-//!   the energies that it can follow; its turn about the vertical is free.
-//! - Any other fully actuated system has the same two poles in every joint: a pair across each, with energies in one proportion.
-//! - A system with fewer inputs has no poles of single joints: energies that it can follow, with poles given one by one among those of all its small
-//!   errors, are searched by a [`MatchingSearch`](crate::design::MatchingSearch).
+//! - A fully actuated vehicle has two second-order loops, position and attitude, `m s^2 + d s + k` in every direction. The desired mass and inertia are the
+//!   model's, about its centre of mass: energies with one common centre, for which errors decay along straight lines.
+//! - A vehicle that must tilt to move sideways has four poles for that motion, for which [`poles`] finds energies that it can follow; its yaw poles are free.
+//! - Any other fully actuated system has the same two poles in every joint: a pair across each joint, with energies in fixed proportion.
+//! - An underactuated system has no poles of individual joints: a [`MatchingSearch`](crate::design::MatchingSearch) searches for energies that it can follow,
+//!   with given poles among all those of its linearisation.
 //!
-//! Actuators that lag add a pole to each of these loops and move the others. [`PoleSpec::with_lag`] asks for poles of the loop with its lag: those of the law are then
-//! the ones from which the lag makes these.
+//! Actuator lag adds a pole to each of these loops and moves the others. [`PoleSpec::with_lag`] specifies poles of the loop with its lag: those of the law are
+//! then chosen such that the lag moves them to these.
 //!
 //! ```
 //! use fly_control::tuning::{PoleSpec, tune};
@@ -36,7 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`fastest`] searches the largest bandwidth with which a loop keeps the [margins](crate::analysis::Margins) that are asked for.
+//! [`fastest`] searches for the largest bandwidth at which a loop keeps the required [margins](crate::analysis::Margins).
 #![allow(non_snake_case)]
 
 mod fastest;
@@ -56,32 +54,33 @@ use crate::pair::Pair;
 use crate::poles::{self, PoleError, Poles};
 use crate::system::{SystemPair, joint_axis};
 
-/// What the poles of a motion should be.
+/// The specification of a motion's poles.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PoleSpec {
-    /// These poles, 1/s: four horizontal poles of a vehicle that tilts to move sideways, else two; complex ones with conjugates.
+    /// These poles, 1/s: four horizontal poles of a vehicle that tilts to move sideways, otherwise two; complex poles with their
+    /// conjugates.
     Poles(Vec<Complex<f64>>),
-    /// All poles at `-a` with `a^n/(s + a)^n` of half the power at this frequency, rad/s.
+    /// All poles at `-a`, such that `a^n/(s + a)^n` has half the power at this frequency, rad/s.
     Bandwidth(f64),
-    /// Poles of the loop with actuators that lag by this time constant, s, see [`with_lag`](Self::with_lag).
+    /// Poles of the loop including actuators with this time constant, s, see [`with_lag`](Self::with_lag).
     WithLag(f64, Box<PoleSpec>),
 }
 
-/// Parameters that have the poles.
+/// Parameters that realise the poles.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tuned {
-    /// Of a vehicle that tilts to move sideways.
+    /// For a vehicle that tilts to move sideways.
     Vehicle(TiltingPoles),
-    /// Of a fully actuated system.
+    /// For a fully actuated system.
     Pairs(Vec<SystemPair>),
 }
 
 /// The poles of a vehicle that tilts to move sideways.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TiltingPoles {
-    /// Those of the horizontal motion, 1/s.
+    /// The poles of the horizontal motion, 1/s.
     pub horizontal: [Complex<f64>; 4],
-    /// The same as a polynomial, with the turn about the vertical.
+    /// The same as a polynomial, with the yaw dynamics.
     pub poles: Poles,
 }
 
@@ -91,11 +90,11 @@ pub enum TuningError {
     /// Too many or too few poles.
     #[error("expected {expected} poles of the {motion}, found {found}")]
     Count {
-        /// Whose poles.
+        /// The motion.
         motion: &'static str,
-        /// How many it has.
+        /// Its number of poles.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
     /// A pole without its conjugate.
@@ -103,20 +102,20 @@ pub enum TuningError {
         "expected real poles and conjugate pairs of the {0}, such as -2+1i,-2-1i; found a complex pole without its conjugate"
     )]
     Conjugate(&'static str),
-    /// A pole that is not stable.
+    /// An unstable pole.
     #[error("expected poles of the {motion} with negative real parts, found {found}")]
     Unstable {
-        /// Whose poles.
+        /// The motion.
         motion: &'static str,
-        /// The first that is not.
+        /// The first unstable pole.
         found: Complex<f64>,
     },
     /// A bandwidth that is not positive and finite.
     #[error("expected a positive bandwidth of the {motion}, found {found} rad/s")]
     Bandwidth {
-        /// Whose bandwidth.
+        /// The motion.
         motion: &'static str,
-        /// What was given.
+        /// The bandwidth given.
         found: f64,
     },
     /// No law has these poles with the lag.
@@ -125,7 +124,7 @@ pub enum TuningError {
          be negative; slower poles, faster actuators, or controller.actuators.lead instead"
     )]
     Lag {
-        /// Whose poles.
+        /// The motion.
         motion: &'static str,
         /// s.
         lag: f64,
@@ -142,10 +141,10 @@ pub enum TuningError {
         /// s.
         most: f64,
     },
-    /// An attitude of a system that has none of its own.
+    /// An attitude specification for a system without one.
     #[error("only a vehicle of one body has poles of its attitude; leave them out")]
     Attitude,
-    /// A system with fewer independent inputs than degrees of freedom that is no vehicle.
+    /// An underactuated system other than a vehicle.
     #[error(
         "the inputs move the system in {rank} of its {dof} degrees of freedom: not every joint can have poles of its own. {}tate feedback \
          (approach = \"state_feedback\") places all {} for small errors about one configuration, or has the gains of least cost \
@@ -166,33 +165,33 @@ pub enum TuningError {
     /// The inputs cannot hold the system.
     #[error(transparent)]
     NotAtRest(#[from] NotAtRest),
-    /// The search for energies that an underactuated system can follow cannot begin.
+    /// The search for energies that an underactuated system can follow cannot start.
     #[error(transparent)]
     Matching(#[from] MatchingSearchError),
-    /// The search has found none.
+    /// The search found no such energies.
     #[error(
         "no energies were found that the inputs can follow with these poles (the best leaves a residual of {residual:.1e}{}): ask for fewer or other \
          poles, or use state feedback",
         if *.positive { "" } else { " and is not positive" }
     )]
     Unmatched {
-        /// What is left of the matching force, without unit.
+        /// The residual matching force, dimensionless.
         residual: f64,
         /// Whether the energies are positive.
         positive: bool,
     },
-    /// Joint PD has the inertia of the model.
+    /// Joint PD uses the model's inertia, which varies.
     #[error(
         "the poles of joint PD change with the configuration, as the inertia of the model does: computed_torque, linear or energy have the \
          same everywhere"
     )]
     ModelInertia,
-    /// In joints weight, springs and dampers act at once, and what holds against them lags.
+    /// In joints weight, springs and dampers act instantly, but the forces that balance them lag.
     #[error(
         "joints have no poles with a lag: weight, springs and dampers act at once, and what inputs hold against them lags; controller.actuators.lead makes up for it"
     )]
     LagOfJoints,
-    /// State feedback has poles of one system, not of loops.
+    /// The poles of state feedback belong to the whole system, not to individual loops.
     #[error("state feedback has no poles with a lag: controller.actuators.lead makes up for it")]
     StateFeedbackLag,
     /// State feedback has no bandwidth.
@@ -201,15 +200,16 @@ pub enum TuningError {
          ([controller.lqr], --lqr)"
     )]
     StateFeedback(usize),
-    /// A controller of multirotors for what is none.
+    /// A multirotor controller for a system that is not a multirotor.
     #[error("the approach {0} is for vehicles of one body")]
     Multirotor(&'static str),
 }
 
-/// Energies of an underactuated system are searched up to so many degrees of freedom; with more the search takes minutes.
+/// The most degrees of freedom for which energies of an underactuated system are searched; with more the search takes
+/// minutes.
 const SEARCHED: usize = 9;
 
-/// Attitude loops are this much faster than that of the position unless asked for otherwise.
+/// The default ratio of attitude to position bandwidth.
 const ATTITUDE: f64 = 2.0;
 
 impl PoleSpec {
@@ -264,19 +264,20 @@ impl PoleSpec {
         Ok(std::array::from_fn(|i| p[i]))
     }
 
-    /// These poles for the loop with the lag of the actuators of a system, which must be common to all of them.
+    /// Specifies these poles for the loop including the lag of the system's actuators, which must be common to all of
+    /// them.
     ///
-    /// A law with the polynomial `s^n + ... + p1 s + p0` has with the lag T the poles of
+    /// With the lag T, a law with the polynomial `s^n + ... + p1 s + p0` has the poles of
     ///
     /// ```text
     /// T s^(n+1) + s^n + ... + p1 s + p0
     /// ```
     ///
-    /// n of them can be chosen; the sum of all is -1/T, which fixes the last one. Without a lag nothing changes. For vehicles of one body: exact without drag, whose
-    /// compensation lags where the drag itself does not.
+    /// n of them can be chosen; the sum of all is -1/T, which fixes the last one. Without a lag nothing changes. For vehicles of one body this is exact without
+    /// drag, because the compensation of drag lags while drag itself does not.
     ///
     /// # Errors
-    /// [`TuningError::Lags`]. Whether there are such poles turns out in [`poles`](Self::poles).
+    /// [`TuningError::Lags`]. Whether such poles exist is checked in [`poles`](Self::poles).
     pub fn with_lag(self, system: &System) -> Result<Self, TuningError> {
         let lags = system.inputs.time_constants().iter().copied();
         let least = lags.clone().fold(f64::INFINITY, f64::min);
@@ -290,7 +291,7 @@ impl PoleSpec {
         Ok(Self::WithLag(most, Box::new(self)))
     }
 
-    /// Two equal poles as fast as the mean of those of the horizontal motion.
+    /// Two equal poles as fast as the mean of the horizontal ones.
     fn turn(&self) -> Result<Self, TuningError> {
         if let Self::WithLag(lag, of) = self {
             return Ok(Self::WithLag(*lag, Box::new(of.turn()?)));
@@ -300,7 +301,7 @@ impl PoleSpec {
         Ok(Self::Poles(poles))
     }
 
-    /// All this many times as fast.
+    /// Scales all poles by this factor.
     fn faster(&self, times: f64) -> Self {
         match self {
             Self::Poles(poles) => Self::Poles(poles.iter().map(|pole| pole * times).collect()),
@@ -310,7 +311,7 @@ impl PoleSpec {
     }
 }
 
-/// The poles of a law whose loop has these with a lag, s, and one more.
+/// The poles of the law whose loop with this lag, s, has these poles and one more.
 fn before_lag(
     poles: &[Complex<f64>],
     motion: &'static str,
@@ -336,20 +337,20 @@ fn before_lag(
     eigenvalues(&companion).ok_or(TuningError::Lag { motion, lag, added })
 }
 
-/// Parameters of the approaches `particle`, `body` and `energy` for which the system has these poles.
+/// Parameters of the approaches `particle`, `body` and `energy` that give the system these poles.
 ///
-/// `motion`: four horizontal poles of a vehicle that tilts to move sideways, else two, of the position of a fully actuated vehicle or of every joint.
-/// `attitude`, of a vehicle of one body: two poles, of all of it where it is free (default: twice as fast as the position), else of the turn about
-/// the vertical (default: as fast as the horizontal motion).
+/// `motion`: four horizontal poles of a vehicle that tilts to move sideways, otherwise two, for the position of a fully actuated vehicle or for every
+/// joint. `attitude`, for a vehicle of one body: two poles, for the whole attitude if it is free (default: twice as fast as the position), otherwise
+/// for yaw (default: as fast as the horizontal motion).
 ///
-/// The pairs across joints have the inertia that the model has in this configuration, which sets how they share the inputs where these are limited;
-/// the poles are the same in all configurations.
+/// The pairs across joints have the model's inertia in this configuration, which determines how they share limited inputs; the poles are the same in
+/// all configurations.
 ///
 /// # Errors
-/// [`TuningError`]. Whether the vehicle can be matched turns out in [`Tuned::pairs`].
+/// [`TuningError`]. Whether the vehicle can be matched is checked in [`Tuned::pairs`].
 ///
 /// # Panics
-/// If the configuration has another length than the system's.
+/// If the length of the configuration is not nu.
 pub fn tune(
     system: &System,
     configuration: &[f64],
@@ -378,7 +379,7 @@ pub fn tune(
     }]))
 }
 
-/// The poles of a vehicle that tilts to move sideways, or is flown as one: four of the horizontal motion, two of the turn about the vertical.
+/// The poles of a vehicle that tilts to move sideways, or is controlled as one: four of the horizontal motion, two of yaw.
 ///
 /// # Errors
 /// [`TuningError`].
@@ -406,7 +407,7 @@ pub fn tilting(
 }
 
 impl Tuned {
-    /// The desired energies, in code.
+    /// The desired energies.
     ///
     /// # Errors
     /// [`PoleError`] if no energies have these poles.
@@ -434,7 +435,7 @@ impl Tuned {
 /// [`TuningError`].
 ///
 /// # Panics
-/// If the configuration has another length than the system's.
+/// If the length of the configuration is not nu.
 pub fn joint_loops(
     system: &System,
     configuration: &[f64],
@@ -488,7 +489,7 @@ fn joints(
                     SecondMoment::from_center(0.0, none, axis * axis.transpose() * m)
                 }
                 (_, Some(inertia)) => *inertia.second_moment(),
-                // What carries other bodies without a mass of its own.
+                // A massless body that carries others.
                 (_, None) => SecondMoment::from_center(m, none, Matrix3::identity() * m),
             };
             let energy = |factor: f64| *(inertia * factor).matrix4();

@@ -1,6 +1,7 @@
-//! The other order of twists, `[omega; v]`, that Modern Robotics and the recursive Newton-Euler notes use.
+//! Conversion to and from the order of twists `[omega; v]` used by Modern Robotics and the recursive Newton-Euler
+//! notes.
 //!
-//! A permutation `P = [[0, I], [I, 0]]`, its own inverse, changes between the two: the functions here go both ways.
+//! A permutation `P = [[0, I], [I, 0]]`, its own inverse, converts between the two: the functions here work both ways.
 //!
 //! ```
 //! use fly_lie::{SE3, angular_first};
@@ -16,12 +17,12 @@
 
 use nalgebra::{Matrix6, RealField, Vector6};
 
-/// The place of an entry in the other order.
+/// The index of an entry in the other order.
 const fn other(i: usize) -> usize {
     (i + 3) % 6
 }
 
-/// `[omega; v]` of `[v; omega]`, or back; `[tau; f]` of a wrench `[f; tau]`, or back.
+/// `[omega; v]` from `[v; omega]`, or back; `[tau; f]` from a wrench `[f; tau]`, or back.
 #[inline]
 pub fn twist<T: RealField + Copy>(xi: &Vector6<T>) -> Vector6<T> {
     Vector6::from_fn(|i, _| xi[other(i)])

@@ -1,11 +1,11 @@
-//! What tangent vectors and points are made of, and the linear maps between them: of fixed size, or pairs of such.
+//! Coordinate vectors of tangent spaces and points, and linear maps between them: of fixed size, or pairs of these.
 
 use core::fmt::Debug;
 use core::ops::{Add, Mul, Neg, Sub};
 
 use nalgebra::{RealField, SMatrix, SVector};
 
-/// A fixed number of coordinates: of a tangent vector, or of a point that a group acts on.
+/// A fixed number of coordinates: a tangent vector, or a point on which a group acts.
 ///
 /// Implemented by [`SVector`] and, for direct products, by [`Pair`](crate::Pair).
 pub trait CoordinateVector<T>:
@@ -17,7 +17,7 @@ pub trait CoordinateVector<T>:
     + Neg<Output = Self>
     + Mul<T, Output = Self>
 {
-    /// How many there are.
+    /// The number of coordinates.
     const DIM: usize;
 
     /// The vector whose entry `i` is `entry(i)`, called in order.
@@ -66,13 +66,14 @@ pub trait Operator<T>:
     + Mul<T, Output = Self>
     + Mul<Self, Output = Self>
 {
-    /// What it maps.
+    /// The vectors that it maps.
     type Coordinates: CoordinateVector<T>;
 
-    /// The map that changes nothing.
+    /// The identity map.
     fn identity() -> Self;
 
-    /// The map that takes the `j`-th unit vector to `column(j)`; of a direct product's columns, what is in the blocks on the diagonal.
+    /// The map that takes the `j`-th unit vector to `column(j)`; for a direct product only the diagonal blocks of the columns are
+    /// used.
     ///
     /// ```
     /// use fly_lie::Operator;
@@ -84,7 +85,7 @@ pub trait Operator<T>:
     /// ```
     fn from_columns(column: impl FnMut(usize) -> Self::Coordinates) -> Self;
 
-    /// The map applied to a vector.
+    /// Applies the map to a vector.
     ///
     /// ```
     /// use fly_lie::{LieGroup, Operator, Pair, Product, Rn, SO3};

@@ -6,12 +6,11 @@
 //! C(p) v = -ad(v)ᵀ p,     C(p) = -C(p)ᵀ
 //! ```
 //!
-//! From I writes it with a tilde over ad. Its (74), (93), (94) and Table 2 have lost the tilde (`ad` itself is another matrix), and Table 1 prints
-//! `+hat(p)` for SO(3), where (68) is right: `-hat(p)`. The tests compare with `ad`, with the derivatives of `S`, the right Jacobian, and with the power that
-//! C must not have.
+//! From I writes it with a tilde over ad. Its (74), (93), (94) and Table 2 omit the tilde (`ad` itself is another matrix), and Table 1 prints `+hat(p)` for
+//! SO(3), where (68) is right: `-hat(p)`. The tests compare with `ad`, with the derivatives of `S`, the right Jacobian, and check that C does no work.
 //!
-//! As C is skew-symmetric and M constant, `M_dot - 2 C` is skew-symmetric too, which is what passivity needs. Of systems of bodies only some of the matrices
-//! with the same `C v` are so: see `fly-mechanics`, `geometry`.
+//! As C is skew-symmetric and M constant, `M_dot - 2 C` is skew-symmetric too, as passivity requires. For systems of bodies this is true only of some of the
+//! matrices with the same `C v`: see `fly-mechanics`, `geometry`.
 
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, SMatrix, SVector, Vector3, Vector4, Vector6};
 
@@ -23,7 +22,7 @@ use crate::{
 
 /// The map `y_bar` with `x_bar y = y_bar x`, of a map `x_bar` that is linear in x (From I 5.1, 5.2): `y_bar_ij = d(x_bar)_ik/dx_j y_k`, (98).
 ///
-/// It swaps the two vectors of a bilinear product, so that the matrix is that of the other.
+/// It swaps the two vectors of a bilinear product: the result is the matrix that acts on the other one.
 ///
 /// ```
 /// use fly_lie::{SO3, swap};
@@ -44,7 +43,8 @@ pub fn swap<T: RealField + Copy, O: Operator<T>>(
 
 /// A group with the Coriolis matrix of a body that moves on it.
 ///
-/// Any group has one, made of its bracket (From I, proposition 5.1); those of this crate state theirs in closed form.
+/// Any group has one, derived from its bracket (From I, proposition 5.1); the groups of this crate provide it in closed
+/// form.
 ///
 /// ```
 /// use fly_lie::{Coriolis, SO3};
@@ -57,7 +57,7 @@ pub fn swap<T: RealField + Copy, O: Operator<T>>(
 /// assert!(difference.norm() < 1e-15);
 /// ```
 pub trait Coriolis<T: RealField + Copy>: LieGroup<T> {
-    /// `C(p)` at the momentum `p = M v`, skew-symmetric: the [`swap`] of `-ad(v)ᵀ p`, From I (108), (111), unless stated otherwise.
+    /// `C(p)` at the momentum `p = M v`, skew-symmetric: by default the [`swap`] of `-ad(v)ᵀ p`, From I (108), (111).
     fn coriolis(p: &Self::Tangent) -> Self::Operator {
         swap(|v| -Self::ad(v).transpose(), p)
     }
@@ -129,28 +129,28 @@ impl<T: RealField + Copy> Coriolis<T> for UnitQuaternion<T> {
     }
 }
 
-/// Zero: the group commutes (From I 4.5).
+/// Zero: the group is commutative (From I 4.5).
 impl<T: RealField + Copy, const N: usize> Coriolis<T> for Rn<T, N> {
     fn coriolis(_: &SVector<T, N>) -> SMatrix<T, N, N> {
         SMatrix::zeros()
     }
 }
 
-/// Zero: the group commutes (From I 4.6).
+/// Zero: the group is commutative (From I 4.6).
 impl<T: RealField + Copy> Coriolis<T> for SO2<T> {
     fn coriolis(_: &Self::Tangent) -> Self::Operator {
         Self::Operator::zeros()
     }
 }
 
-/// Zero: the group commutes (From I 4.6).
+/// Zero: the group is commutative (From I 4.6).
 impl<T: RealField + Copy, P: Pitch> Coriolis<T> for Screw<T, P> {
     fn coriolis(_: &Self::Tangent) -> Self::Operator {
         Self::Operator::zeros()
     }
 }
 
-/// Each factor on its own.
+/// Block by block.
 impl<T: RealField + Copy, A: Coriolis<T>, B: Coriolis<T>> Coriolis<T> for Product<A, B> {
     fn coriolis(p: &Self::Tangent) -> Self::Operator {
         Pair(A::coriolis(&p.0), B::coriolis(&p.1))

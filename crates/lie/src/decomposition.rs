@@ -1,17 +1,17 @@
-//! Decompositions of small matrices: the special polar decomposition and the pseudo-inverse, from one-sided Jacobi rotations.
+//! Decompositions of small matrices by one-sided Jacobi rotations: the special polar decomposition and the pseudo-inverse.
 //!
-//! One-sided Jacobi rotations turn the columns of `A` orthogonal, `A V = U Σ`. They find small singular values to full relative
-//! precision, which the eigenvalues of `AᵀA` do not, need no storage, and cannot fail to end.
+//! One-sided Jacobi rotations orthogonalise the columns of `A`, `A V = U Σ`. They compute small singular values to full
+//! relative precision, unlike the eigenvalues of `AᵀA`, need no storage, and always terminate.
 
 use nalgebra::{Matrix3, RealField, SMatrix, Vector3, convert};
 
 use crate::operators::hat_matrix3;
 use crate::{NotInGroup, SO3};
 
-/// Far more sweeps than are ever needed: convergence is quadratic, about six.
+/// Far more sweeps than necessary: convergence is quadratic, in about six.
 const SWEEPS: usize = 40;
 
-/// `A V` with orthogonal columns, `V` a rotation of the coordinates, and the factor that `A` was divided by.
+/// `A V` with orthogonal columns, the rotation `V`, and the factor by which `A` was divided.
 ///
 /// `A` is scaled by a number near its largest entry, so that neither huge nor denormal numbers are squared.
 fn orthogonal_columns<T: RealField + Copy, const R: usize, const C: usize>(
@@ -112,7 +112,7 @@ impl<T: RealField + Copy> SpecialSvd<T> {
         } else {
             Vector3::x()
         };
-        // A second column that is nothing but rounding has no direction of its own.
+        // A second column at the level of rounding has no direction of its own.
         let y = if values.y > tiny * values.x {
             v - x * x.dot(&v)
         } else {
@@ -142,14 +142,14 @@ impl<T: RealField + Copy> SpecialSvd<T> {
         self.left * self.right.inverse()
     }
 
-    /// The eigenvalues `λ₁ <= λ₂ <= λ₃` of `Vee(diag(values))`, Konz (A.142): sums of two values; none is negative.
+    /// The eigenvalues `λ₁ <= λ₂ <= λ₃` of `Vee(diag(values))`, Konz (A.142): sums of two values, all nonnegative.
     pub fn eigenvalues(&self) -> Vector3<T> {
         let s = &self.values;
         Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y).map(|x| x.max(T::zero()))
     }
 }
 
-/// The coordinate axis that is farthest from parallel to a vector.
+/// The coordinate axis that is least parallel to a vector.
 fn perpendicular_axis<T: RealField + Copy>(x: &Vector3<T>) -> Vector3<T> {
     let mut axis = Vector3::zeros();
     axis[x.iamin()] = T::one();
@@ -158,11 +158,11 @@ fn perpendicular_axis<T: RealField + Copy>(x: &Vector3<T>) -> Vector3<T> {
 
 /// The special polar decomposition `A = U Wed(K) = Wed(L) U` with a proper rotation `U`, Konz (A.21).
 ///
-/// `K = Y Λ Yᵀ` and `L = X Λ Xᵀ` are positive semidefinite. (A.21a) prints X in place of Y in `K`; with it the product is not `A`.
-/// The text says "indifferent" where the diagonal of singular values is indefinite.
+/// `K = Y Λ Yᵀ` and `L = X Λ Xᵀ` are positive semidefinite. (A.21a) prints X in place of Y in `K`, with which the product is not `A`. The text
+/// says "indifferent" where the diagonal of singular values is indefinite.
 ///
-/// It is written for matrices of any size, but `K` and `L` are semidefinite from three rows on: in the plane they are not where `det A < 0`, and
-/// [`SO2::nearest`](crate::SO2::nearest) is what remains. Beyond three, rotations are no group of rigid-body motion.
+/// The dissertation states it for any size, but `K` and `L` are semidefinite only from three rows on: in the plane they are not if `det A < 0`,
+/// and [`SO2::nearest`](crate::SO2::nearest) is what remains. Beyond three dimensions, rotations are not rigid-body motions.
 ///
 /// ```
 /// use fly_lie::{SpecialPolar, operators::hat_matrix3};
@@ -272,8 +272,9 @@ pub fn range_projector<T: RealField + Copy, const M: usize, const N: usize>(
 
 /// The projector `A (Aᵀ W A)⁺ Aᵀ W` (M x M) onto the range of `A`, orthogonal in the inner product of `W`, Konz (A.27).
 ///
-/// `W` is symmetric and positive, a mass matrix for example. If the columns of `B` span all that is orthogonal to those of `A`,
-/// `Aᵀ W B = 0`, the projectors of the two add up to `I`, (A.28). `Aᵀ W A` squares the singular values: `tolerance` is for it.
+/// `W` is symmetric and positive definite, for example a mass matrix. If the columns of `B` span the `W`-orthogonal complement
+/// of those of `A`, `Aᵀ W B = 0`, the two projectors add up to `I`, (A.28). `tolerance` applies to `Aᵀ W A`, which squares the
+/// singular values.
 ///
 /// # Errors
 /// [`NotInGroup::NotFinite`].
@@ -297,7 +298,7 @@ pub fn weighted_projector<T: RealField + Copy, const M: usize, const N: usize>(
     Ok(A * pseudo_inverse(&(AW * A), tolerance)? * AW)
 }
 
-/// The orthogonal projector `I - A⁺ A` (N x N) onto the kernel of `A`, Konz (A.25): the freedom that a linear system leaves.
+/// The orthogonal projector `I - A⁺ A` (N x N) onto the kernel of `A`, Konz (A.25): the free directions of a linear system.
 ///
 /// # Errors
 /// [`NotInGroup::NotFinite`].

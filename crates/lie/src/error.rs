@@ -1,4 +1,4 @@
-//! What a matrix from outside can lack to be in a group.
+//! Errors of matrices that are not in a group, and singularities.
 
 use core::fmt;
 
@@ -8,43 +8,43 @@ use nalgebra::RealField;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NotInGroup<T> {
-    /// An entry is infinite or not a number.
+    /// An entry is not finite.
     NotFinite,
-    /// The columns are not orthonormal: the largest entry of `R^T R - I`, and what was allowed.
+    /// The columns are not orthonormal: the largest entry of `R^T R - I`, and its tolerance.
     NotOrthonormal {
         /// The largest absolute entry of `R^T R - I`.
         deviation: T,
-        /// The largest that was allowed.
+        /// The tolerance.
         tolerance: T,
     },
-    /// The determinant is -1: a mirror image, no rotation.
+    /// The determinant is -1: a reflection, not a rotation.
     Reflection,
     /// The last row of a pose's matrix is not `0 0 0 1`.
     BottomRow,
-    /// All numbers are zero, so that there is no direction to normalise.
+    /// All entries are zero, so there is no direction to normalise.
     Zero,
 }
 
-/// Where a parameterisation of attitudes has no answer.
+/// A singularity of an attitude parameterisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Singularity {
-    /// A rotation by no angle has no axis.
+    /// The identity rotation has no axis.
     NoAngle,
     /// The first and the third axis of an Euler sequence coincide.
     GimbalLock,
-    /// Two opposite directions: infinitely many smallest rotations lead from one to the other.
+    /// Two opposite directions: the smallest rotation between them is not unique.
     Opposite,
     /// The body is upside down: its yaw is undefined.
     UpsideDown,
-    /// A number is infinite or not a number.
+    /// A number is not finite.
     NotFinite,
 }
 
 impl fmt::Display for Singularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoAngle => "a rotation by no angle has no axis",
+            Self::NoAngle => "the identity rotation has no axis",
             Self::GimbalLock => {
                 "the first and the third axis of the Euler angles coincide: their rates are undefined"
             }

@@ -1,4 +1,4 @@
-//! What every group of this crate has: one small trait, and what follows from it.
+//! The trait that every group of this crate implements, and what follows from it.
 
 use core::fmt::Debug;
 use core::ops::Mul;
@@ -9,8 +9,8 @@ use crate::{CoordinateVector, Operator};
 
 /// A Lie group with its algebra, in coordinates.
 ///
-/// The conventions are those at the top of the crate: `x` are coordinates of the algebra; velocities are of the body,
-/// `d/dt g = g hat(x)`, and "right" means just that.
+/// The conventions are those at the top of the crate: `x` are coordinates of the algebra, and velocities are body
+/// velocities, `d/dt g = g hat(x)`, which is the meaning of "right".
 ///
 /// ```
 /// use fly_lie::{LieGroup, SE3, SO3};
@@ -28,11 +28,11 @@ use crate::{CoordinateVector, Operator};
 pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output = Self> {
     /// Coordinates of the algebra, such as a twist.
     type Tangent: CoordinateVector<T>;
-    /// Linear maps of them: adjoints and Jacobians.
+    /// Linear maps of tangent vectors: adjoints and Jacobians.
     type Operator: Operator<T, Coordinates = Self::Tangent>;
-    /// Elements of the algebra themselves: a matrix, or the coordinates where there is no better form.
+    /// Elements of the algebra: a matrix, or the coordinates if there is no better form.
     type Algebra: Copy + Debug + PartialEq;
-    /// What the group acts on.
+    /// The points on which the group acts.
     type Point: CoordinateVector<T>;
 
     /// The dimension of the group.
@@ -79,7 +79,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
     #[must_use]
     fn inverse(&self) -> Self;
 
-    /// The point where `point` is taken.
+    /// The image of `point`.
     ///
     /// ```
     /// use fly_lie::{SE3, SO3};
@@ -115,7 +115,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
     /// ```
     fn vee(X: &Self::Algebra) -> Self::Tangent;
 
-    /// The element reached in unit time with constant velocity `x`.
+    /// The element reached in unit time from the identity at the constant velocity `x`.
     ///
     /// ```
     /// use fly_lie::SO3;
@@ -127,7 +127,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
     /// ```
     fn exp(x: &Self::Tangent) -> Self;
 
-    /// The principal coordinates with `exp(x) = self`, rotation angles at most `pi`.
+    /// The principal coordinates with `exp(x) = self`, with rotation angles of at most `pi`.
     ///
     /// ```
     /// use fly_lie::UnitQuaternion;
@@ -221,7 +221,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
     /// ```
     fn ad(x: &Self::Tangent) -> Self::Operator;
 
-    /// `self exp(x)`: the element reached from here in unit time with the constant body velocity `x`.
+    /// `self exp(x)`: the element reached from this one in unit time at the constant body velocity `x`.
     ///
     /// ```
     /// use fly_lie::{LieGroup, SE2};
@@ -241,7 +241,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
         *self * Self::exp(x)
     }
 
-    /// `log(self^-1 other)`: the body velocity that leads from here to `other` in unit time.
+    /// `log(self^-1 other)`: the constant body velocity that leads from this element to `other` in unit time.
     ///
     /// ```
     /// use fly_lie::{LieGroup, SO2};
@@ -254,7 +254,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
         (self.inverse() * *other).log()
     }
 
-    /// The element at `t` of the way from here (0) to `other` (1), with constant body velocity.
+    /// The element at the fraction `t` from this one (0) to `other` (1), at constant body velocity.
     ///
     /// ```
     /// use fly_lie::{LieGroup, SO3};
@@ -271,7 +271,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
 
     /// The derivatives of [`integrate`](Self::integrate) with respect to `self` and to `x`: `(Ad(exp(-x)), J_r(x))`.
     ///
-    /// Changes of group elements are body-fixed here and below: `g` moves to `g exp(dg)`.
+    /// Variations of group elements are body-fixed here and below: `g` changes to `g exp(dg)`.
     ///
     /// ```
     /// use fly_lie::{LieGroup, SO3};
@@ -289,7 +289,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
         (Self::exp(&-*x).adjoint(), Self::right_jacobian(x))
     }
 
-    /// The derivatives of [`difference`](Self::difference) `d` with respect to `self` and to `other`:
+    /// The derivatives of the [`difference`](Self::difference) `d` with respect to `self` and to `other`:
     /// `(-J_l(d)^-1, J_r(d)^-1)`.
     ///
     /// ```
@@ -338,7 +338,7 @@ pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output =
     }
 }
 
-/// The trait for a group whose own methods have the same names: `$d` coordinates, points of `$p`.
+/// Implements the trait for a group whose inherent methods have the same names: `$d` coordinates, points of `$p`.
 macro_rules! lie_group {
     ($group:ident, $d:literal, $algebra:ty, $p:literal) => {
         impl<T: nalgebra::RealField + Copy> $crate::LieGroup<T> for $group<T> {

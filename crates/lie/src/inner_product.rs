@@ -1,11 +1,11 @@
-//! Weighted inner products of matrices (Konz 4.2.2, A.1.4), which the energies of rigid bodies are made of.
+//! Weighted inner products of matrices (Konz 4.2.2, A.1.4), the basis of rigid-body energies.
 //!
 //! ```text
 //! <A, B>_K = tr(Aᵀ K B)                                  (4.60)
 //! W(ξ) = 1/2 |(hat ξ + X)ᵀ|²_K,   dW/dξ = vee2((hat ξ + X) K),   d²W/dξ² = Vee(K)    (4.66)-(4.68)
 //! ```
 //!
-//! (4.66) prints `1/2 ξᵀ K ξ` where `1/2 ξᵀ Vee(K) ξ` holds; the sizes do not match otherwise.
+//! (4.66) prints `1/2 ξᵀ K ξ` where `1/2 ξᵀ Vee(K) ξ` is correct; otherwise the sizes do not match.
 
 use nalgebra::{Matrix4, RealField, SMatrix, Vector6, convert};
 
@@ -13,7 +13,8 @@ use crate::operators::{double_vee6, hat6};
 
 /// `tr(Aᵀ K B)` of two M x N matrices with an M x M weight, Konz (4.60).
 ///
-/// Rotations may be moved from the arguments to the weight, (4.64), (4.65): `<(X₁ G)ᵀ, (X₂ G)ᵀ>_K = <X₁ᵀ, X₂ᵀ>_(G K Gᵀ)`.
+/// A transformation can be moved from the arguments to the weight, (4.64), (4.65):
+/// `<(X₁ G)ᵀ, (X₂ G)ᵀ>_K = <X₁ᵀ, X₂ᵀ>_(G K Gᵀ)`.
 ///
 /// ```
 /// use fly_lie::inner_product::inner;
@@ -30,7 +31,7 @@ pub fn inner<T: RealField + Copy, const M: usize, const N: usize>(
     A.dot(&(K * B))
 }
 
-/// `|A|²_K = <A, A>_K`, Konz (4.63), for one vector `aᵀ K a`; negative for some `A` if `K` is not positive.
+/// `|A|²_K = <A, A>_K`, Konz (4.63), for a vector `aᵀ K a`; may be negative if `K` is not positive definite.
 ///
 /// ```
 /// use fly_lie::inner_product::{distance_squared, norm_squared};
@@ -48,7 +49,7 @@ pub fn norm_squared<T: RealField + Copy, const M: usize, const N: usize>(
     inner(A, A, K)
 }
 
-/// `|A - B|²_K`, the square of the distance of Konz (4.63).
+/// `|A - B|²_K`, the squared distance of Konz (4.63).
 pub fn distance_squared<T: RealField + Copy, const M: usize, const N: usize>(
     A: &SMatrix<T, M, N>,
     B: &SMatrix<T, M, N>,
@@ -57,7 +58,7 @@ pub fn distance_squared<T: RealField + Copy, const M: usize, const N: usize>(
     norm_squared(&(A - B), K)
 }
 
-/// `W(ξ) = 1/2 |(hat ξ + X)ᵀ|²_K` of a twist, a 4x4 matrix and a 4x4 second moment, Konz (4.66).
+/// `W(ξ) = 1/2 |(hat ξ + X)ᵀ|²_K` for a twist, a 4x4 matrix and a 4x4 second moment, Konz (4.66).
 ///
 /// With `X = 0` and the second moment of mass this is the kinetic energy; with `X = hat(ξ)²` and the acceleration in place of ξ
 /// it is the acceleration energy (4.70).

@@ -15,20 +15,20 @@
 //! | helical H | [`Screw`] | `[omega_z]` | space |
 //! | direct products | [`Product`] | [`Pair`] | [`Pair`] |
 //!
-//! All are behind one trait, [`LieGroup`]; those that move rigid bodies are a [`Subgroup`], all have a [`Coriolis`] matrix. Beside
-//! them: [`attitude`] parameterisations, the [`operators`], [`inner_product`]s, [`SpecialPolar`] decomposition, [`pseudo_inverse`], the
-//! [`AttitudePotential`], [`Wahba`]'s problem, the [`PoseFit`] of points, and the other order of twists, [`angular_first`].
+//! All implement one trait, [`LieGroup`]; those that move rigid bodies are a [`Subgroup`], and all have a [`Coriolis`] matrix. In
+//! addition: [`attitude`] parameterisations, the [`operators`], [`inner_product`]s, [`SpecialPolar`] decomposition, [`pseudo_inverse`],
+//! the [`AttitudePotential`], [`Wahba`]'s problem, the [`PoseFit`] of points, and the other order of twists, [`angular_first`].
 //!
 //! # Conventions
 //!
-//! Every crate of the workspace follows these; they are stated here once.
+//! Every crate of the workspace follows these conventions, which are stated only here.
 //!
-//! | what | convention |
+//! | item | convention |
 //! |---|---|
 //! | **twist** | `xi = [v; omega]`, linear first, in components of the **body** frame: `G_dot = G hat6(xi)` |
 //! | **wrench** | `[f; tau]`, force first, in the body frame, torque about the body frame's origin |
 //! | **pose** | `G = [[R, r], [0, 1]]` of body b in frame a maps body coordinates to those of a: `p_a = R p_b + r` |
-//! | **quaternion** | `w, x, y, z` in every text, file and signature; `w >= 0` where one is returned |
+//! | **quaternion** | `w, x, y, z` in every text, file and signature; returned with `w >= 0` |
 //! | **world frame** | z up; gravity `[0, 0, -9.81]` m/s² unless configured |
 //! | **body frame** | x forward, y left, z up (FLU) |
 //! | **units** | SI and radians |
@@ -36,22 +36,22 @@
 //!
 //! # Accuracy
 //!
-//! The exponential, the logarithm and the Jacobians are exact to rounding at every angle, 0 and π included: max-norm error at most
-//! `1e-15 max(1, |v|)`, of the inverse Jacobians `3e-15 max(1, |v|)`, the rounding of what goes in included. `tests/exact.rs` holds them to that at
-//! two thousand rotations, in twice the precision; beyond those the worst found are 7e-16 of the exponential, 1.1e-15 of the logarithm (one in a
-//! million) and 4e-16 of the Jacobians and their inverses. The scalar functions in them are polynomials up to a half turn and closed forms in half angles beyond.
-//! Dual numbers and `f32` run through the same code; the scalar is any [`nalgebra::RealField`].
+//! The exponential, the logarithm and the Jacobians are exact to rounding at every angle, including 0 and π: max-norm error at most `1e-15 max(1, |v|)`, for
+//! the inverse Jacobians `3e-15 max(1, |v|)`, including the rounding of the arguments. `tests/exact.rs` verifies these bounds at two thousand rotations, in
+//! twice the precision; beyond those, the largest errors found are 7e-16 for the exponential, 1.1e-15 for the logarithm (one in a million) and 4e-16 for the
+//! Jacobians and their inverses. Their scalar functions are polynomials up to a half turn and closed forms in half angles beyond. Dual numbers and `f32` run
+//! through the same code; the scalar is any [`nalgebra::RealField`].
 //!
-//! At exactly π both `±` rotation vectors are right, and one of them is returned.
+//! At exactly π both `±` rotation vectors are valid, and one of them is returned.
 //!
-//! # What is not finite
+//! # Non-finite numbers
 //!
-//! Nothing panics on any number. What is checked returns a typed error ([`NotInGroup`], [`Singularity`]); what is not (exponentials, products,
-//! Jacobians) is undefined (`NaN`) in the entries that an infinite or undefined number, or an overflow of its square (beyond 1e154), enters.
+//! No number causes a panic. Checked functions return a typed error ([`NotInGroup`], [`Singularity`]); unchecked ones (exponentials, products,
+//! Jacobians) return `NaN` in the entries affected by a non-finite number, or by an overflow of its square (beyond 1e154).
 //!
 //! # A pose along a twist
 //!
-//! A body flies along a twist; its pose, its pose error and its twist in the world are one line each.
+//! A body flies along a twist; its pose, its pose error and its world twist take one line each.
 //!
 //! ```
 //! use fly_lie::{SE3, SO3};
@@ -73,8 +73,8 @@
 //!
 //! # Features
 //!
-//! `std` (default); without it the crate is `no_std`, with the elementary functions of `libm`. `serde`: all groups; rotations
-//! are checked when they are read, quaternions and [`SO2`] normalised. Nothing allocates.
+//! `std` (default); without it the crate is `no_std`, with the elementary functions of `libm`. `serde`: all groups;
+//! deserialisation checks rotations, and normalises quaternions and [`SO2`]. Nothing allocates.
 //!
 //! # Sources
 //!
@@ -83,7 +83,7 @@
 //! parts one and two: cited as From I (29), From II (51).
 
 #![cfg_attr(not(feature = "std"), no_std)]
-// The sources' symbols are the local names here: R, W, J, M'.
+// The sources' symbols are used as local names: R, W, J, M'.
 #![allow(non_snake_case)]
 
 pub mod angular_first;

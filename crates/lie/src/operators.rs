@@ -1,19 +1,19 @@
 //! The matrix operators of rigid-body mechanics (Konz 4.2.1, A.1.3).
 //!
-//! The suffix is the dimension: 3 of rotations, so(3), 6 of rigid-body motions, se(3).
+//! The suffix is the dimension: 3 for rotations, so(3), 6 for rigid-body motions, se(3).
 //!
-//! | function | of | is | Konz |
+//! | function | argument | result | Konz |
 //! |---|---|---|---|
 //! | [`hat3`] | ω | `hat3(ω) b = ω × b` | wed |
 //! | [`hat6`] | `ξ = [v; ω]` | `[[hat3(ω), v], [0, 0]]` | wed |
-//! | [`vee3`], [`vee6`] | 3x3, 4x4 | the inverse of `hat3`, `hat6`; of any 3x3 the skew-symmetric part is taken | vee |
+//! | [`vee3`], [`vee6`] | 3x3, 4x4 | the inverse of `hat3`, `hat6`; for any 3x3 matrix it uses the skew-symmetric part | vee |
 //! | [`double_vee3`] | A, 3x3 | `[A₃₂-A₂₃, A₁₃-A₃₁, A₂₁-A₁₂]`: `tr(A hat3(ω)ᵀ) = ωᵀ double_vee3(A)` | vee2 |
 //! | [`double_vee6`] | `[[A, b], [*, *]]` | `[b; double_vee3(A)]`: `tr(X hat6(ξ)ᵀ) = ξᵀ double_vee6(X)` | vee2 |
 //! | [`vee_matrix3`] | A, 3x3 | `tr(A) I - A`: `tr(hat3(ω) A hat3(η)ᵀ) = ηᵀ vee_matrix3(A) ω` for a symmetric A | Vee |
 //! | [`vee_matrix6`] | `[[A, b], [cᵀ, d]]` | `[[d I, hat3(b)ᵀ], [hat3(c), vee_matrix3(A)]]`: `tr(hat6(ξ) X hat6(η)ᵀ) = ηᵀ vee_matrix6(X) ξ` | Vee |
 //! | [`hat_matrix3`], [`hat_matrix6`] | 3x3, 6x6 | the inverse of `vee_matrix3`, `vee_matrix6` | Wed |
 //!
-//! [`vee_matrix6`] turns the 4x4 second moment of a distribution of mass, damping or stiffness into its 6x6 matrix.
+//! [`vee_matrix6`] converts the 4x4 second moment of a distribution of mass, damping or stiffness to its 6x6 matrix.
 
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
@@ -58,7 +58,7 @@ pub fn hat6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
 
 /// The vector of a skew-symmetric 3x3 matrix, the inverse of [`hat3`].
 ///
-/// Of a matrix that is not skew the skew-symmetric part is taken: `vee3(A) = double_vee3(A) / 2`.
+/// For a matrix that is not skew-symmetric it uses the skew-symmetric part: `vee3(A) = double_vee3(A) / 2`.
 ///
 /// ```
 /// use fly_lie::operators::{vee3, hat3};
@@ -109,7 +109,7 @@ pub fn double_vee3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
 
 /// `[b; double_vee3(A)]` of a 4x4 matrix `[[A, b], [*, *]]`, Konz (4.57b): `tr(A hat6(xi)^T) = xi . double_vee6(A)`.
 ///
-/// Note that `double_vee6(hat6([v; omega])) = [v; 2 omega]`; the factor two on the whole vector holds on so(3) only.
+/// Note that `double_vee6(hat6([v; omega])) = [v; 2 omega]`; only on so(3) the factor two applies to the whole vector.
 ///
 /// ```
 /// use fly_lie::operators::{double_vee6, hat6};
@@ -124,7 +124,7 @@ pub fn double_vee6<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
 }
 
-/// `tr(A) I - A`, Konz (4.55a): turns a second moment into a moment of inertia.
+/// `tr(A) I - A`, Konz (4.55a): converts a second moment to a moment of inertia.
 ///
 /// ```
 /// use fly_lie::operators::{vee_matrix3, hat_matrix3};
@@ -141,7 +141,7 @@ pub fn vee_matrix3<T: RealField + Copy>(A: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(A.trace()) - A
 }
 
-/// `tr(B)/2 I - B`, the inverse of [`vee_matrix3`]: turns a moment of inertia into a second moment.
+/// `tr(B)/2 I - B`, the inverse of [`vee_matrix3`]: converts a moment of inertia to a second moment.
 ///
 /// ```
 /// use fly_lie::operators::{vee_matrix3, hat_matrix3};
@@ -242,7 +242,7 @@ pub fn bracket<T: RealField + Copy>(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector
     join(&(w.cross(&nu) + v.cross(&mu)), &w.cross(&mu))
 }
 
-/// `ad(xi)^T p` without forming the matrix: how a momentum or wrench `p = [f; tau]` changes along `xi`.
+/// `ad(xi)^T p` without forming the matrix: the rate of a momentum or wrench `p = [f; tau]` along `xi`.
 ///
 /// ```
 /// use fly_lie::operators::{ad, coadjoint_bracket};

@@ -1,4 +1,4 @@
-//! The lower pairs: the subgroups of SE(3) that joints move in (From I, Tables 1 and 2), and what places them in space.
+//! The lower pairs: the subgroups of SE(3) of joint motions (From I, Tables 1 and 2), and their placement in space.
 //!
 //! | joint | group | velocity | selection matrix `H` |
 //! |---|---|---|---|
@@ -25,18 +25,18 @@ use crate::{
     CoordinateVector, LieGroup, Pair, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion,
 };
 
-/// A joint that slides along z.
+/// A prismatic joint along z.
 pub type Prismatic<T> = Rn<T, 1>;
-/// A joint that turns about z.
+/// A revolute joint about z.
 pub type Revolute<T> = SO2<T>;
-/// A joint that turns about z and slides along it, `[omega_z; v_z]`.
+/// A cylindrical joint along z, `[omega_z; v_z]`.
 pub type Cylindrical<T> = Product<SO2<T>, Rn<T, 1>>;
-/// A joint that moves in the x-y plane and turns about z.
+/// A planar joint: translations in the x-y plane and rotation about z.
 pub type Planar<T> = SE2<T>;
 /// A ball joint.
 pub type Spherical<T> = SO3<T>;
 
-/// A group that moves rigid bodies: a subgroup of SE(3), with the selection matrix `H` of From I, `xi = H v`.
+/// A group of rigid-body motions: a subgroup of SE(3), with the selection matrix `H` of From I, `xi = H v`.
 ///
 /// ```
 /// use fly_lie::{Planar, Subgroup, SE3};
@@ -62,7 +62,7 @@ pub trait Subgroup<T: RealField + Copy>: LieGroup<T> {
     /// ```
     fn twist(v: &Self::Tangent) -> Vector6<T>;
 
-    /// The generalised force `H^T f` of a wrench `[f; tau]`: what of it does work along this group.
+    /// The generalised force `H^T f` of a wrench `[f; tau]`.
     ///
     /// ```
     /// use fly_lie::{Prismatic, Revolute, Subgroup};
@@ -74,8 +74,8 @@ pub trait Subgroup<T: RealField + Copy>: LieGroup<T> {
     /// ```
     fn force(wrench: &Vector6<T>) -> Self::Tangent;
 
-    /// `H` itself, 6 x [`DOF`](LieGroup::DOF): `xi = H v`, and of a body with the inertia I `M = Hᵀ I H`, From I (58), (60). Another number of columns
-    /// does not compile.
+    /// `H` itself, 6 x [`DOF`](LieGroup::DOF): `xi = H v`, and for a body with the inertia I `M = Hᵀ I H`, From I (58), (60). A wrong number of
+    /// columns does not compile.
     ///
     /// ```
     /// use fly_lie::{Planar, Subgroup};
@@ -97,13 +97,13 @@ pub trait Subgroup<T: RealField + Copy>: LieGroup<T> {
     }
 }
 
-/// The pitch of a [`Screw`]: how far it advances along z per radian.
+/// The pitch of a [`Screw`]: its advance along z per radian.
 pub trait Pitch: Copy + Debug + PartialEq {
     /// Metres per radian.
     const PITCH: f64;
 }
 
-/// A joint that turns about z and advances in proportion: the helical group H, whose element is its unbounded angle.
+/// A screw joint about z: the helical group H, whose element is its unbounded angle.
 ///
 /// ```
 /// use fly_lie::{Pitch, Screw, Subgroup};
@@ -137,7 +137,7 @@ pub struct Screw<T, P> {
 }
 
 impl<T: RealField + Copy, P: Pitch> Screw<T, P> {
-    /// The screw turned by an angle, over any number of turns.
+    /// The screw rotated by an angle, over any number of turns.
     #[inline]
     pub fn from_angle(angle: T) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The pose of a body from where some of its points are.
+//! The pose of a body from the positions of some of its points.
 
 use core::fmt;
 
@@ -6,12 +6,12 @@ use nalgebra::{Matrix3, RealField, Vector3, convert};
 
 use crate::{NotInGroup, SE3, SO3, SpecialPolar, SpecialSvd};
 
-/// The pose that fits weighted points best: the smallest `1/2 Σ w |r + R h - p|²` over all poses `(r, R)`, Konz (4.4) to (4.6), the method of Kabsch and Umeyama without
-/// a scale.
+/// The pose that best fits weighted points: minimises `1/2 Σ w |r + R h - p|²` over all poses `(r, R)`, Konz (4.4) to (4.6), the method of Kabsch and Umeyama
+/// without scaling.
 ///
-/// (4.4) prints it without the weights, and (4.5), (4.6) decompose `Σ w h pᵀ`; what has to be decomposed is that about both centres, (4.33).
+/// (4.4) prints it without the weights, and (4.5), (4.6) decompose `Σ w h pᵀ`; correct is the decomposition of the moment about both centres, (4.33).
 ///
-/// The rotation is always a proper one. Whether the points are a mirror image of the body, which no rigid motion makes of it, tells [`chirality`](Self::chirality).
+/// The rotation is always proper. [`chirality`](Self::chirality) tells whether the points are a mirror image of the body, which no rigid motion can produce.
 ///
 /// ```
 /// use fly_lie::{Chirality, PoseFit, SE3};
@@ -33,37 +33,37 @@ use crate::{NotInGroup, SE3, SO3, SpecialPolar, SpecialSvd};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseFit<T: RealField + Copy> {
-    /// From body coordinates to those in which the points were seen.
+    /// From body coordinates to those of the observed points.
     pub pose: SE3<T>,
     /// `Σ w`
     pub weight: T,
     /// The weighted centre of the points in the body.
     pub center: Vector3<T>,
-    /// How firmly the rotation is held about each axis of the body: the Hessian of the loss by the rotation, about the centre. Its smallest eigenvalue is zero where the rotation
-    /// is not unique, as with points on a line.
+    /// The stiffness of the fit about each axis of the body: the Hessian of the loss with respect to rotation, about the centre. Its smallest eigenvalue is
+    /// zero if the rotation is not unique, as for points on a line.
     pub rotation_stiffness: Matrix3<T>,
     /// `1/2 Σ w |r + R h - p|²`
     pub loss: T,
-    /// The singular values of the points' spread, the last one with the sign of its determinant.
+    /// The singular values of the points' scatter matrix, the last one with the sign of its determinant.
     spread: Vector3<T>,
 }
 
-/// Whether points are handed as those of the body are.
+/// Whether the points have the handedness of the body's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chirality {
-    /// A rotation makes one of the other.
+    /// The same: a rotation maps one to the other.
     Kept,
-    /// They are more like the mirror image: a left hand seen for a right one, or two points exchanged.
+    /// The opposite: a left hand observed for a right one, or two points exchanged.
     Mirrored,
-    /// The points lie in a plane, or almost: both are possible.
+    /// The points are coplanar, or nearly so: both are possible.
     Planar,
 }
 
-/// Why points have no pose that fits best.
+/// Why points have no best-fitting pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PoseFitError<T> {
-    /// The weights sum to zero or less: there are no points, or more of them repel than attract.
+    /// The weights sum to zero or less: there are no points, or the negative weights prevail.
     NotPositive {
         /// The sum.
         weight: T,
@@ -95,9 +95,9 @@ impl<T> From<NotInGroup<T>> for PoseFitError<T> {
 }
 
 impl<T: RealField + Copy> PoseFit<T> {
-    /// Fits points `(w, h, p)`: `h` in the body, seen at `p`. Three points that are not on a line have one pose that fits best, unless they are mirrored.
+    /// Fits points `(w, h, p)`: `h` in the body, observed at `p`. For three points that are not collinear the pose is unique, unless they are mirrored.
     ///
-    /// Weights may be negative, such as those of springs that push, as long as their sum is positive.
+    /// Weights may be negative, like those of repelling springs, as long as their sum is positive.
     ///
     /// # Errors
     /// See [`PoseFitError`].
@@ -143,19 +143,20 @@ impl<T: RealField + Copy> PoseFit<T> {
         })
     }
 
-    /// `r + R h - p`: by how much a point is not where it was seen.
+    /// `r + R h - p`: the error of a point.
     pub fn residual(&self, body: &Vector3<T>, seen: &Vector3<T>) -> Vector3<T> {
         self.pose.act(body) - seen
     }
 
-    /// The root of the weighted mean of the squared residuals, in the unit of the points.
+    /// The root of the weighted mean square of the residuals, in the unit of the points.
     pub fn root_mean_square(&self) -> T {
         let two: T = convert(2.0);
         (two * self.loss / self.weight).max(T::zero()).sqrt()
     }
 
-    /// Whether the points are handed as the body is. The signed volumes of (4.1), `<(r_q - r_p) x (r_s - r_p), r_t - r_p>`, tell it of four points; this is their weighted sum
-    /// over all, the determinant of the points' spread. Its smallest singular value counts as none up to `tolerance` times the largest.
+    /// Whether the points have the handedness of the body's. For four points it is the sign of the signed volumes of (4.1),
+    /// `<(r_q - r_p) x (r_s - r_p), r_t - r_p>`; this is their weighted sum over all points, the determinant of the scatter matrix. Its smallest singular value
+    /// counts as zero up to `tolerance` times the largest.
     pub fn chirality(&self, tolerance: T) -> Chirality {
         let [largest, _, smallest] = self.spread.into();
         if smallest.abs() <= tolerance * largest {

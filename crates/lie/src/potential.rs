@@ -1,4 +1,4 @@
-//! The attitude potential with all its critical points (Konz A.4.4).
+//! An attitude potential and all its critical points (Konz A.4.4).
 
 use nalgebra::{Matrix3, RealField, Vector3, Vector4, convert};
 
@@ -66,7 +66,7 @@ impl<T: RealField + Copy> AttitudePotential<T> {
         self.svd.eigenvalues()
     }
 
-    /// A rotation with the smallest value, `Y Xᵀ`; the only one if `λ₁ > 0`.
+    /// A rotation with the smallest value, `Y Xᵀ`; unique if `λ₁ > 0`.
     pub fn minimum(&self) -> SO3<T> {
         self.svd.rotation().inverse()
     }
@@ -88,11 +88,11 @@ impl<T: RealField + Copy> AttitudePotential<T> {
         X * Matrix3::from_diagonal(&self.eigenvalues()) * X.transpose()
     }
 
-    /// All critical points, from the smallest value to the largest: one to four connected sets.
+    /// All critical points, in ascending order of the value: one to four connected sets.
     ///
-    /// With `q` the quaternion of `Yᵀ R X`, `V = Σ Vₖ qₖ²` is diagonal (A.143 at the four basis quaternions `w, x, y, z`), so that the
-    /// critical points are the unit spheres of its eigenspaces: isolated rotations, circles or spheres of them. Values that differ by no more
-    /// than `tolerance λ₃` count as one.
+    /// With the quaternion `q` of `Yᵀ R X`, `V = Σ Vₖ qₖ²` is diagonal (A.143 at the four basis quaternions `w, x, y, z`), so the critical
+    /// points are the unit spheres of its eigenspaces: isolated rotations, circles or spheres of them. Values that differ by at most
+    /// `tolerance λ₃` count as equal.
     ///
     /// This covers every case of Konz A.4.4 and corrects two: for `λ₃ = λ₂ > λ₁` the saddle is at R₁ (the print says R₄), and the second
     /// diagonal entry of (A.143g) is `q_y² - q_x² - q_z²`, the entry (3, 1) of (A.143i) `-2 q_w q_y`.
@@ -148,25 +148,25 @@ impl<T: RealField + Copy> AttitudePotential<T> {
     }
 }
 
-/// What a critical point is.
+/// The kind of a critical point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CriticalKind {
     /// The potential is smallest here; strictly so if the set is one rotation.
     Minimum,
-    /// It rises in some directions and falls in others.
+    /// It increases in some directions and decreases in others.
     Saddle,
     /// It is largest here; strictly so if the set is one rotation.
     Maximum,
-    /// It is the same everywhere: `P = 0`.
+    /// It is constant: `P = 0`.
     Constant,
 }
 
 /// A connected set of critical points of an [`AttitudePotential`] with their common value and kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CriticalSet<T: RealField + Copy> {
-    /// What they are.
+    /// Their kind.
     pub kind: CriticalKind,
-    /// 0 for a single rotation, 1 for a circle of them, 2 for a sphere with opposite points identified, 3 for all rotations.
+    /// 0 for a single rotation, 1 for a circle, 2 for a sphere with opposite points identified, 3 for all rotations.
     pub dimension: usize,
     /// The potential.
     pub value: T,
@@ -184,7 +184,7 @@ impl<T: RealField + Copy> CriticalSet<T> {
         self.back(&q)
     }
 
-    /// The rotation of the set that is nearest to `R`, none if all of them are a half turn away.
+    /// The rotation of the set that is nearest to `R`; `None` if all of them are a half turn away.
     ///
     /// ```
     /// use fly_lie::{AttitudePotential, SO3};

@@ -6,10 +6,10 @@ use nalgebra::RealField;
 
 use crate::{CoordinateVector, LieGroup, Operator};
 
-/// Two groups side by side, each on its own: a vehicle and its arm, a cylindrical joint.
+/// The direct product of two groups: a vehicle and its arm, a cylindrical joint.
 ///
-/// Products of products make as many factors as needed. The adjoint and the Jacobians of a product are block diagonal and are
-/// kept as their blocks, a [`Pair`].
+/// Nested products give any number of factors. The adjoint and the Jacobians of a product are block diagonal and stored as
+/// their blocks, a [`Pair`].
 ///
 /// ```
 /// use fly_lie::{LieGroup, Pair, Product, Rn, SO3};
@@ -29,13 +29,13 @@ pub struct Product<A, B>(
     pub B,
 );
 
-/// Two things side by side: the coordinates, points or block-diagonal operators of a [`Product`].
+/// A pair: the coordinates, points or block-diagonal operators of a [`Product`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pair<A, B>(
-    /// What belongs to the first factor.
+    /// The part of the first factor.
     pub A,
-    /// What belongs to the second factor.
+    /// The part of the second factor.
     pub B,
 );
 
@@ -66,7 +66,7 @@ impl<A: Neg<Output = A>, B: Neg<Output = B>> Neg for Pair<A, B> {
     }
 }
 
-/// Times a number.
+/// Multiplies by a number.
 impl<T: RealField + Copy, A: Mul<T, Output = A>, B: Mul<T, Output = B>> Mul<T> for Pair<A, B> {
     type Output = Self;
 

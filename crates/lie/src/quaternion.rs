@@ -9,9 +9,9 @@ use crate::group::lie_group;
 use crate::operators::{hat3, vee3};
 use crate::{NotInGroup, SO3};
 
-/// A rotation, held as a unit quaternion `w, x, y, z`: [`SO3`] with half the memory and a cheaper product.
+/// A rotation, stored as a unit quaternion `w, x, y, z`: [`SO3`] with half the memory and a cheaper product.
 ///
-/// `q` and `-q` are the same rotation and compare equal. Either may be held (a product need not choose);
+/// `q` and `-q` are the same rotation and compare equal. Either may be stored (a product need not choose);
 /// [`wxyz`](Self::wxyz) returns the one with `w >= 0`.
 ///
 /// ```
@@ -43,7 +43,7 @@ pub struct UnitQuaternion<T: RealField + Copy> {
 
 /// # Parameters
 impl<T: RealField + Copy> UnitQuaternion<T> {
-    /// The quaternion `[w, x, y, z]`, unchecked: the caller knows that its norm is 1.
+    /// The quaternion `[w, x, y, z]`, unchecked: the caller guarantees unit norm.
     #[inline]
     pub fn from_wxyz(wxyz: &Vector4<T>) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         }
     }
 
-    /// The quaternion `[w, x, y, z]`, normalised whatever its size.
+    /// The quaternion `[w, x, y, z]`, normalised from any nonzero norm.
     ///
     /// # Errors
     /// [`NotInGroup::NotFinite`], [`NotInGroup::Zero`].
@@ -79,7 +79,7 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         Ok(Self::from_wxyz(&(scaled / scaled.norm())))
     }
 
-    /// `[w, x, y, z]` with `w >= 0`; of a half turn, where `w = 0`, either sign.
+    /// `[w, x, y, z]` with `w >= 0`; for a half turn, where `w = 0`, either sign.
     ///
     /// ```
     /// use fly_lie::UnitQuaternion;
@@ -96,13 +96,13 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         if self.w < T::zero() { -wxyz } else { wxyz }
     }
 
-    /// `[w, x, y, z]` with the sign that is held.
+    /// `[w, x, y, z]` with the stored sign.
     #[inline]
     pub(crate) fn held(&self) -> Vector4<T> {
         Vector4::new(self.w, self.xyz.x, self.xyz.y, self.xyz.z)
     }
 
-    /// The quaternion brought back to norm 1 after many products.
+    /// Renormalises the quaternion after many products.
     ///
     /// ```
     /// use fly_lie::UnitQuaternion;
@@ -122,7 +122,7 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
     }
 }
 
-/// Whether they are the same rotation: `q` and `-q` are.
+/// Whether two quaternions represent the same rotation, as `q` and `-q` do.
 impl<T: RealField + Copy> PartialEq for UnitQuaternion<T> {
     fn eq(&self, other: &Self) -> bool {
         (self.w == other.w && self.xyz == other.xyz)
@@ -132,7 +132,7 @@ impl<T: RealField + Copy> PartialEq for UnitQuaternion<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> UnitQuaternion<T> {
-    /// No rotation.
+    /// The identity rotation.
     #[inline]
     pub fn identity() -> Self {
         Self {
@@ -167,7 +167,7 @@ impl<T: RealField + Copy> Mul for UnitQuaternion<T> {
     #[inline]
     fn mul(self, other: Self) -> Self {
         let (a, p, b, q) = (self.w, &self.xyz, other.w, &other.xyz);
-        // Two sums each, in pairs of rows: the compiler makes vector instructions of them.
+        // Two sums each, in pairs of rows, which the compiler vectorises.
         Self {
             w: (a * b - p.y * q.y) - (p.x * q.x + p.z * q.z),
             xyz: Vector3::new(
@@ -203,7 +203,7 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         Self { w: k, xyz: w * s }
     }
 
-    /// The principal rotation vector, `|w| <= pi`; at exactly `pi` the one along the quaternion's vector part.
+    /// The principal rotation vector, `|w| <= pi`; at exactly `pi` the one along the stored vector part.
     #[inline]
     pub fn log(&self) -> Vector3<T> {
         let factor = log_factor(self.xyz.norm_squared(), self.w.abs());

@@ -6,9 +6,10 @@ use nalgebra::{RealField, SMatrix, SVector};
 
 use crate::LieGroup;
 
-/// A translation in `N` dimensions, or any `N` numbers that add: R, R² and R³ of From I, Table 1, and prismatic joints.
+/// A translation in `N` dimensions, or any additive group of `N` numbers: R, R² and R³ of From I, Table 1, and
+/// prismatic joints.
 ///
-/// The group is its own algebra: exponential, logarithm, hat and vee change nothing. (From I, Table 1, prints a rotation
+/// The group is its own algebra: exponential, logarithm, hat and vee are identities. (From I, Table 1, prints a rotation
 /// `r` in the algebra of R³; it is zero there, and `ad` is the 3x3 zero.)
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The Schönflies group X: translation in space and rotation about the z axis.
+//! The Schönflies group X: spatial translations and rotations about the z axis.
 
 use core::ops::Mul;
 
@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Matrix4, RealField, Vector2, Vector3, Vector4, Vector6};
 use crate::group::lie_group;
 use crate::{SE2, SO2};
 
-/// A position and a rotation about z: a pick-and-place robot; twists are `[v_x, v_y, v_z, omega_z]`, From I (88).
+/// A position and a rotation about z, as of a pick-and-place robot; twists are `[v_x, v_y, v_z, omega_z]`, From I (88).
 ///
 /// ```
 /// use fly_lie::Schoenflies;
@@ -43,14 +43,14 @@ impl<T: RealField + Copy> Schoenflies<T> {
         }
     }
 
-    /// A motion in the plane and along z.
+    /// Combines a planar motion and one along z.
     #[inline]
     fn from_planar(planar: &SE2<T>, z: T) -> Self {
         let r = &planar.translation;
         Self::new(planar.rotation, Vector3::new(r.x, r.y, z))
     }
 
-    /// The motion in the plane.
+    /// The planar part.
     #[inline]
     fn planar(&self) -> SE2<T> {
         SE2::new(self.rotation, self.translation.xy())
@@ -68,13 +68,13 @@ impl<T: RealField + Copy> Schoenflies<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> Schoenflies<T> {
-    /// The reference frame itself.
+    /// The identity: the reference frame itself.
     #[inline]
     pub fn identity() -> Self {
         Self::new(SO2::identity(), Vector3::zeros())
     }
 
-    /// The pose of the reference frame seen from the body.
+    /// The pose of the reference frame in the body.
     #[must_use]
     #[inline]
     pub fn inverse(&self) -> Self {
@@ -122,7 +122,7 @@ impl<T: RealField + Copy> Schoenflies<T> {
         Self::from_planar(&SE2::exp(&planar_twist(x)), x.z)
     }
 
-    /// The principal twist with `exp(x) = self`, its angle at most `pi`.
+    /// The principal twist with `exp(x) = self` and a rotation angle of at most `pi`.
     #[inline]
     pub fn log(&self) -> Vector4<T> {
         let x = self.planar().log();
@@ -132,7 +132,7 @@ impl<T: RealField + Copy> Schoenflies<T> {
 
 /// # Jacobians
 impl<T: RealField + Copy> Schoenflies<T> {
-    /// `J_l`, that of SE(2) and 1 along z.
+    /// `J_l`: that of SE(2), and 1 along z.
     #[inline]
     pub fn left_jacobian(x: &Vector4<T>) -> Matrix4<T> {
         with_z(&SE2::left_jacobian(&planar_twist(x)), T::one())
@@ -159,7 +159,7 @@ impl<T: RealField + Copy> Schoenflies<T> {
 
 /// # Adjoint
 impl<T: RealField + Copy> Schoenflies<T> {
-    /// `Ad`, that of SE(2) and 1 along z.
+    /// `Ad`: that of SE(2), and 1 along z.
     #[inline]
     pub fn adjoint(&self) -> Matrix4<T> {
         with_z(&self.planar().adjoint(), T::one())
@@ -178,7 +178,7 @@ fn planar_twist<T: RealField + Copy>(x: &Vector4<T>) -> Vector3<T> {
     Vector3::new(x.x, x.y, x.w)
 }
 
-/// A matrix of SE(2) with a third row and column for z put in.
+/// Inserts a third row and column for z into a matrix of SE(2).
 #[inline]
 #[rustfmt::skip]
 fn with_z<T: RealField + Copy>(A: &Matrix3<T>, z: T) -> Matrix4<T> {

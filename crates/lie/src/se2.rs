@@ -47,7 +47,7 @@ impl<T: RealField + Copy> SE2<T> {
         }
     }
 
-    /// The pose of a 3x3 matrix `[[R, r], [0, 1]]`, if it is one within `tolerance`.
+    /// The pose of a 3x3 matrix `[[R, r], [0, 1]]`, checked within `tolerance`.
     ///
     /// # Errors
     /// [`NotInGroup`], as [`SE3::try_from_matrix`](crate::SE3::try_from_matrix).
@@ -102,13 +102,13 @@ impl<T: RealField + Copy> SE2<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> SE2<T> {
-    /// The reference frame itself.
+    /// The identity: the reference frame itself.
     #[inline]
     pub fn identity() -> Self {
         Self::new(SO2::identity(), Vector2::zeros())
     }
 
-    /// The pose of the reference frame seen from the body.
+    /// The pose of the reference frame in the body.
     #[must_use]
     #[inline]
     pub fn inverse(&self) -> Self {
@@ -162,13 +162,13 @@ impl<T: RealField + Copy> SE2<T> {
         let w = x.z;
         let k = Coefficients::new(w * w);
         let bw = k.b * w;
-        // The left Jacobian of a rotation of the plane, (sin w / w) I + ((1 - cos w) / w) E, moves the velocity.
+        // The left Jacobian of a planar rotation, (sin w / w) I + ((1 - cos w) / w) E, applied to the velocity.
         let rotation = SO2::from_angle(w);
         let translation = Vector2::new(k.a * x.x - bw * x.y, bw * x.x + k.a * x.y);
         Self::new(rotation, translation)
     }
 
-    /// The principal twist with `exp(x) = self`, its angle at most `pi`.
+    /// The principal twist with `exp(x) = self` and a rotation angle of at most `pi`.
     #[inline]
     pub fn log(&self) -> Vector3<T> {
         let w = self.rotation.angle();

@@ -1,4 +1,4 @@
-//! The group `SE_2(3)` of extended poses: attitude, velocity and position in one.
+//! The group `SE_2(3)` of extended poses: attitude, velocity and position.
 
 use core::ops::Mul;
 
@@ -15,8 +15,8 @@ use crate::{NotInGroup, SO3};
 
 /// An extended pose, `[[R, v, p], [0, 1, 0], [0, 0, 1]]`: the state of inertial navigation (Barrau and Bonnabel 2017).
 ///
-/// Its tangent vectors are `[omega; v; p]`, nine numbers. It takes an event `[x; t]`, a point of the body at a time, to
-/// `[R x + v t + p; t]`: where the point is at that time if the body goes on without force and without turning. Kinematics (`p_dot = v`)
+/// Its tangent vectors are `[omega; v; p]`, nine entries. It maps an event `[x; t]`, a point of the body at a time, to
+/// `[R x + v t + p; t]`: the position of the point at that time if the body moves force-free without rotating. Kinematics (`p_dot = v`)
 /// is not part of the group.
 ///
 /// ```
@@ -68,7 +68,7 @@ impl<T: RealField + Copy> SE23<T> {
         )
     }
 
-    /// The extended pose of a 5x5 matrix, if it is one within `tolerance`.
+    /// The extended pose of a 5x5 matrix, checked within `tolerance`.
     ///
     /// # Errors
     /// Those of [`SO3::try_from_matrix`], and [`NotInGroup::BottomRow`].
@@ -111,7 +111,7 @@ impl<T: RealField + Copy> SE23<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> SE23<T> {
-    /// At rest in the origin, aligned with the world.
+    /// At rest at the origin, aligned with the world.
     #[inline]
     pub fn identity() -> Self {
         Self::new(SO3::identity(), Vector3::zeros(), Vector3::zeros())
@@ -186,7 +186,8 @@ impl<T: RealField + Copy> SE23<T> {
         Self::new(SO3::from_matrix(R), J * v, J * p)
     }
 
-    /// The principal `x` with `exp(x) = self`, its angle at most `pi`: `[omega; J_l(omega)^-1 v; J_l(omega)^-1 p]`.
+    /// The principal `x` with `exp(x) = self` and a rotation angle of at most `pi`:
+    /// `[omega; J_l(omega)^-1 v; J_l(omega)^-1 p]`.
     #[inline]
     pub fn log(&self) -> SVector<T, 9> {
         let w = self.rotation.log();

@@ -10,7 +10,7 @@ use crate::operators::{ad, angular, hat6, join, linear, vee6};
 use crate::so3::second_order;
 use crate::{NotInGroup, SO3};
 
-/// A pose: of body b seen from frame a it maps body coordinates to those of a, `p_a = R p_b + r`.
+/// A pose: that of body b in frame a maps body coordinates to those of a, `p_a = R p_b + r`.
 ///
 /// ```
 /// use fly_lie::{SE3, SO3};
@@ -59,7 +59,7 @@ impl<T: RealField + Copy> SE3<T> {
         )
     }
 
-    /// The pose of a 4x4 matrix `[[R, r], [0, 1]]`, if it is one within `tolerance`.
+    /// The pose of a 4x4 matrix `[[R, r], [0, 1]]`, checked within `tolerance`.
     ///
     /// # Errors
     /// Those of [`SO3::try_from_matrix`], and [`NotInGroup::BottomRow`].
@@ -103,13 +103,13 @@ impl<T: RealField + Copy> SE3<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> SE3<T> {
-    /// The reference frame itself.
+    /// The identity: the reference frame itself.
     #[inline]
     pub fn identity() -> Self {
         Self::new(SO3::identity(), Vector3::zeros())
     }
 
-    /// The pose of the reference frame seen from the body: `[[R^T, -R^T r], [0, 1]]`.
+    /// The pose of the reference frame in the body: `[[R^T, -R^T r], [0, 1]]`.
     #[must_use]
     #[inline]
     pub fn inverse(&self) -> Self {
@@ -131,7 +131,7 @@ impl<T: RealField + Copy> Mul for SE3<T> {
 
     #[inline]
     fn mul(self, other: Self) -> Self {
-        // The matrix product, with its sums in the order of which the compiler makes the fewest instructions.
+        // The matrix product, with its sums ordered for the fewest instructions.
         let (A, B, r) = (
             self.rotation.matrix(),
             other.rotation.matrix(),
@@ -174,7 +174,7 @@ impl<T: RealField + Copy> SE3<T> {
         )
     }
 
-    /// The principal twist with `exp(xi) = self`, its angle at most `pi`: `[J_l(omega)^-1 r; omega]`.
+    /// The principal twist with `exp(xi) = self` and a rotation angle of at most `pi`: `[J_l(omega)^-1 r; omega]`.
     #[inline]
     pub fn log(&self) -> Vector6<T> {
         let w = self.rotation.log();
@@ -223,7 +223,7 @@ impl<T: RealField + Copy> SE3<T> {
         Self::left_jacobian_inverse(&-xi)
     }
 
-    /// The inverse of the right Jacobian times `eta`, without the matrix:
+    /// The inverse of the right Jacobian times `eta`, without forming the matrix:
     ///
     /// ```
     /// use fly_lie::SE3;
@@ -241,7 +241,7 @@ impl<T: RealField + Copy> SE3<T> {
         let d = inverse_coefficient(t2);
         let dd = inverse_derivative(t2, d);
         let half: T = convert(0.5);
-        // J_r^-1 = I + W/2 + d W²; of its upper right block see `dual_part`.
+        // J_r^-1 = I + W/2 + d W²; for its upper right block see `dual_part`.
         let (wx, wy) = (w.cross(&x), w.cross(&y));
         let (wwx, wwy) = (w.cross(&wx), w.cross(&wy));
         let vy = v.cross(&y);
@@ -255,7 +255,7 @@ impl<T: RealField + Copy> SE3<T> {
 
 /// # Adjoint
 impl<T: RealField + Copy> SE3<T> {
-    /// `Ad(G)`, Konz (4.52b): `[[R, hat(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
+    /// `Ad(G)`, Konz (4.52b): `[[R, hat(r) R], [0, R]]` maps a body twist to the same twist in the reference frame.
     #[inline]
     pub fn adjoint(&self) -> Matrix6<T> {
         let R = self.rotation.matrix();

@@ -1,4 +1,4 @@
-//! The rotation group of the plane, SO(2).
+//! The group of planar rotations, SO(2).
 
 use core::ops::Mul;
 
@@ -7,7 +7,7 @@ use nalgebra::{Matrix1, Matrix2, RealField, Vector1, Vector2, convert};
 use crate::NotInGroup;
 use crate::group::lie_group;
 
-/// A rotation in the plane, held as the cosine and sine of its angle: a revolute joint.
+/// A planar rotation, stored as the cosine and sine of its angle: a revolute joint.
 ///
 /// ```
 /// use fly_lie::SO2;
@@ -44,7 +44,7 @@ impl<T: RealField + Copy> SO2<T> {
         Self { cos, sin }
     }
 
-    /// The rotation that takes the x axis into the direction `[cos, sin]`, which is normalised.
+    /// The rotation of the x axis to the direction `[cos, sin]`, which is normalised.
     ///
     /// # Errors
     /// [`NotInGroup::NotFinite`], [`NotInGroup::Zero`].
@@ -73,10 +73,10 @@ impl<T: RealField + Copy> SO2<T> {
         })
     }
 
-    /// The rotation nearest to a matrix, `[a₁₁ + a₂₂, a₂₁ - a₁₂]` normalised: the plane's half of [`SpecialPolar`](crate::SpecialPolar).
+    /// The rotation nearest to a matrix, `[a₁₁ + a₂₂, a₂₁ - a₁₂]` normalised: the planar case of [`SpecialPolar`](crate::SpecialPolar).
     ///
     /// # Errors
-    /// [`NotInGroup::NotFinite`]; [`NotInGroup::Zero`] where all rotations are equally near, as to a mirror image.
+    /// [`NotInGroup::NotFinite`]; [`NotInGroup::Zero`] if all rotations are equally near, as for a mirror image.
     ///
     /// ```
     /// use fly_lie::{NotInGroup, SO2};
@@ -89,7 +89,7 @@ impl<T: RealField + Copy> SO2<T> {
     /// # Ok::<(), NotInGroup<f64>>(())
     /// ```
     pub fn nearest(matrix: &Matrix2<T>) -> Result<Self, NotInGroup<T>> {
-        // Halves of them, whose sums do not overflow.
+        // Halved, so that the sums do not overflow.
         let half = matrix * convert::<f64, T>(0.5);
         Self::try_from_cos_sin(half.m11 + half.m22, half.m21 - half.m12)
     }
@@ -115,7 +115,7 @@ impl<T: RealField + Copy> SO2<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> SO2<T> {
-    /// No rotation.
+    /// The identity rotation.
     #[inline]
     pub fn identity() -> Self {
         Self {
@@ -134,7 +134,7 @@ impl<T: RealField + Copy> SO2<T> {
         }
     }
 
-    /// The rotated vector of the plane.
+    /// The rotated planar vector.
     #[inline]
     pub fn act(&self, vector: &Vector2<T>) -> Vector2<T> {
         let (c, s) = (self.cos, self.sin);
@@ -162,7 +162,8 @@ impl<T: RealField + Copy> SO2<T> {
         Matrix2::new(T::zero(), -w[0], w[0], T::zero())
     }
 
-    /// From the algebra to the angular velocity; of a matrix that is not skew the skew part is taken.
+    /// From the algebra to the angular velocity; for a matrix that is not skew-symmetric it uses the skew-symmetric
+    /// part.
     #[inline]
     pub fn vee(W: &Matrix2<T>) -> Vector1<T> {
         Vector1::new((W[(1, 0)] - W[(0, 1)]) * nalgebra::convert(0.5))
@@ -184,7 +185,7 @@ impl<T: RealField + Copy> SO2<T> {
     }
 }
 
-/// # Jacobians and adjoint: all are trivial, because the group commutes (From I, Table 1)
+/// # Jacobians and adjoint: all are trivial, because the group is commutative (From I, Table 1)
 impl<T: RealField + Copy> SO2<T> {
     /// `1`
     #[inline]

@@ -12,7 +12,8 @@ use crate::coefficients::{
 use crate::group::lie_group;
 use crate::operators::{double_vee3, hat3, vee3};
 
-/// A rotation, held as its 3x3 matrix. `R` of body b in world: `R p_b` are the world components of the body vector `p_b`.
+/// A rotation, stored as its 3x3 matrix. For `R` of body b in the world, `R p_b` are the world components of the body
+/// vector `p_b`.
 ///
 /// ```
 /// use fly_lie::SO3;
@@ -40,9 +41,9 @@ pub struct SO3<T: RealField + Copy>(Matrix3<T>);
 
 /// # Parameters
 impl<T: RealField + Copy> SO3<T> {
-    /// The rotation with this matrix, unchecked: the caller knows that it is orthonormal with determinant 1.
+    /// The rotation with this matrix, unchecked: the caller guarantees that it is orthonormal with determinant 1.
     ///
-    /// For a matrix from outside use [`SO3::try_from_matrix`].
+    /// For an external matrix use [`SO3::try_from_matrix`].
     #[inline]
     pub fn from_matrix(matrix: Matrix3<T>) -> Self {
         Self(matrix)
@@ -101,8 +102,8 @@ impl<T: RealField + Copy> SO3<T> {
 
     /// The unit quaternion `[w, x, y, z]` with `w >= 0`.
     ///
-    /// Shepperd's method: the column of `4 q q^T` with the largest diagonal entry, so that no digit is lost at any
-    /// angle. (Konz (A.158) prints a form that fails at `theta = pi` and at small angles.)
+    /// Shepperd's method: uses the column of `4 q q^T` with the largest diagonal entry, so that no digits are lost at
+    /// any angle. (Konz (A.158) prints a form that fails at `theta = pi` and at small angles.)
     ///
     /// ```
     /// use fly_lie::SO3;
@@ -123,11 +124,12 @@ impl<T: RealField + Copy> SO3<T> {
         Vector4::new(w, xyz.x, xyz.y, xyz.z).normalize()
     }
 
-    /// `4 q_j q` of the unit quaternion `q`, as `w >= 0` and the vector part, and `4 q_j`: `j` is the vector's largest entry.
+    /// `4 q_j q` of the unit quaternion `q`, as `w >= 0` and the vector part, and `4 q_j`: `j` is the index of the largest
+    /// entry of the vector part.
     #[inline]
     fn axis_column(&self) -> (T, Vector3<T>, T) {
         let R = &self.0;
-        // By names and not by variable indices into an array, which would have to be written to memory.
+        // By names rather than variable indices into an array, which would have to be stored in memory.
         let column = |j, k, l| {
             let w = R[(l, k)] - R[(k, l)];
             let own = T::one() + R[(j, j)] - R[(k, k)] - R[(l, l)];
@@ -153,7 +155,7 @@ impl<T: RealField + Copy> SO3<T> {
 
     /// The nearest rotation after a small drift off the group: one Newton step of the polar decomposition.
     ///
-    /// An error `R^T R - I` of size `e` becomes one of size `3/4 e^2`. For a matrix that is far off there is [`SpecialSvd`](crate::SpecialSvd).
+    /// An error `R^T R - I` of size `e` becomes one of size `3/4 e^2`. For a matrix far from a rotation use [`SpecialSvd`](crate::SpecialSvd).
     ///
     /// ```
     /// use fly_lie::SO3;
@@ -176,7 +178,7 @@ impl<T: RealField + Copy> SO3<T> {
 
 /// # Group structure
 impl<T: RealField + Copy> SO3<T> {
-    /// No rotation.
+    /// The identity rotation.
     #[inline]
     pub fn identity() -> Self {
         Self(Matrix3::identity())
@@ -201,7 +203,7 @@ impl<T: RealField + Copy> Mul for SO3<T> {
 
     #[inline]
     fn mul(self, other: Self) -> Self {
-        // The matrix product, with its sums in the order of which the compiler makes the fewest instructions.
+        // The matrix product, with its sums ordered for the fewest instructions.
         let (A, B) = (&self.0, &other.0);
         let column = |j| A.column(j).into_owned();
         let (x, y, z) = (column(0), column(1), column(2));
@@ -236,7 +238,7 @@ impl<T: RealField + Copy> SO3<T> {
 
     /// The principal rotation vector, `|w| <= pi`, exact to rounding at every angle.
     ///
-    /// At exactly `pi` the two vectors `±pi axis` are both right; the one with a positive entry where it is largest is returned.
+    /// At exactly `pi` both vectors `±pi axis` are valid; returns the one whose entry of largest magnitude is positive.
     #[inline]
     pub fn log(&self) -> Vector3<T> {
         let trace = self.0.trace();
@@ -259,7 +261,7 @@ impl<T: RealField + Copy> SO3<T> {
         second_order(w, T::one(), b, c)
     }
 
-    /// The left Jacobian times `v`, without the matrix:
+    /// The left Jacobian times `v`, without forming the matrix:
     ///
     /// ```
     /// use fly_lie::SO3;
@@ -320,7 +322,7 @@ impl<T: RealField + Copy> From<SO3<T>> for [[T; 3]; 3] {
     }
 }
 
-/// The rows of the matrix, which must be orthonormal within the square root of the precision: half the digits.
+/// The rows of the matrix, which must be orthonormal within the square root of the machine precision: half the digits.
 impl<T: RealField + Copy> TryFrom<[[T; 3]; 3]> for SO3<T> {
     type Error = NotInGroup<T>;
 

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, RealField, Vector3, convert};
 
 use crate::{AttitudePotential, NotInGroup, SO3};
 
-/// The answer to Wahba's problem: the attitude that fits measured directions best.
+/// The solution of Wahba's problem: the attitude that best fits measured directions.
 ///
 /// ```
 /// use fly_lie::{SO3, Wahba};
@@ -20,21 +20,23 @@ use crate::{AttitudePotential, NotInGroup, SO3};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wahba<T: RealField + Copy> {
-    /// The `R` with the smallest loss.
+    /// The `R` that minimises the loss.
     pub rotation: SO3<T>,
     /// `1/2 Σ w |r - R b|²`
     pub loss: T,
-    /// `λ₁` of Konz (A.142): how firmly the least certain axis is held. Zero where the rotation is not unique, as with one direction only.
+    /// `λ₁` of Konz (A.142): the stiffness of the fit about its least certain axis. Zero if the rotation is not unique, as for a single
+    /// direction.
     pub stiffness: T,
 }
 
 impl<T: RealField + Copy> Wahba<T> {
     /// Fits observations `(weight, b, r)`: the direction `b` in the body, the same direction `r` in the reference frame.
     ///
-    /// The loss is the attitude potential with `P = Σ w b rᵀ` and a constant. Without observations the rotation is the identity.
+    /// The loss is the attitude potential with `P = Σ w b rᵀ` plus a constant. Without observations the rotation is the
+    /// identity.
     ///
     /// # Errors
-    /// [`NotInGroup::NotFinite`], also where sums overflow.
+    /// [`NotInGroup::NotFinite`], also if sums overflow.
     pub fn solve(
         observations: impl IntoIterator<Item = (T, Vector3<T>, Vector3<T>)>,
     ) -> Result<Self, NotInGroup<T>> {

@@ -1,4 +1,4 @@
-//! How a system moves under the commands of its actuators.
+//! Dynamics of a system under the commands of its actuators.
 
 mod contacts;
 mod integrator;
@@ -28,11 +28,12 @@ use stops::JointStops;
 pub use sustained::sustained_part;
 use wrenches::BodyWrenches;
 
-/// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
+/// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, and every actuator behind a first-order
+/// lag.
 ///
-/// Its [`SystemState`] holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n velocities;
-/// once [propulsion](Self::start_propulsion) is started, speeds in place of the thrusts of rotors with motors, and the charge of a battery;
-/// once there is a [ground](Self::start_ground), the deflections of the bristles of its contacts.
+/// Its [`SystemState`] holds the actuators' outputs (thrusts, tilts and efforts, in the order of the commands) after the n velocities. Once
+/// [propulsion](Self::start_propulsion) is started, it holds speeds in place of the thrusts of rotors with motors, and the charge of a
+/// battery; once there is a [ground](Self::start_ground), the deflections of the bristles of its contacts.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
@@ -68,33 +69,33 @@ use wrenches::BodyWrenches;
 pub struct ActuatedDynamics {
     workspace: Workspace<f64>,
     loops: Option<(ConstraintSet<f64>, ConstraintWorkspace<f64>)>,
-    /// What the actuators do: thrusts, tilts and efforts.
+    /// The actuators' outputs: thrusts, tilts and efforts.
     actual: Vec<f64>,
-    /// Of motors and from outside, n numbers.
+    /// Forces of motors and from outside, n entries.
     force: Vec<f64>,
-    /// Of rotors, air, ropes and ground.
+    /// Wrenches of rotors, air, ropes and ground.
     wrenches: BodyWrenches,
-    /// The part of its thrust or effort that each actuator gives; 1 for tilts.
+    /// The effectiveness of each actuator, as a factor of its thrust or effort; 1 for tilts.
     effectiveness: Vec<f64>,
-    /// `None`: it rests, and linear drag is all that it does; so it is for a system that feels nothing of it.
+    /// `None`: resting air, which exerts linear drag alone; also for a system unaffected by anything else.
     air: Option<Air>,
     feels_air: bool,
-    /// `None`: the thrusts lag.
+    /// `None`: the thrusts have first-order lags.
     propulsion: Option<Propulsion>,
     servos: Servos,
     stops: JointStops,
     ropes: RopeForces,
-    /// `None`: nothing touches it.
+    /// `None`: no contacts.
     ground: Option<GroundContacts>,
-    /// What acts beside all that, n numbers.
+    /// Additional external forces, n entries.
     external: Vec<f64>,
 }
 
-/// Why [`ActuatedDynamics`] have no acceleration.
+/// Why [`ActuatedDynamics`] cannot be built or evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActuatedDynamicsError {
-    /// A joint moves no mass.
+    /// A joint carries no mass.
     #[error(transparent)]
     Massless(#[from] MasslessJoint),
     /// Its loops and couplings are an invalid constraint set.
@@ -105,12 +106,12 @@ pub enum ActuatedDynamicsError {
     Start(#[from] ConstraintError),
 }
 
-/// What opens a loop decays with this part of the inverse of the integration step.
+/// The decay rate of loop violations, relative to the inverse of the integration step.
 const STABILIZATION: f64 = 0.1;
 
 /// # Construction
 impl ActuatedDynamics {
-    /// Of this system, for integration steps of so many seconds: the rate at which opened loops are closed again follows from it.
+    /// For this system and integration steps of this length, s, which determines the stabilisation rate of the loops.
     ///
     /// # Errors
     /// [`ActuatedDynamicsError::Loops`].
@@ -140,15 +141,15 @@ impl ActuatedDynamics {
         })
     }
 
-    /// Puts the system into this air: the [`Drag`](crate::Drag) of every body acts on its velocity relative to the air, and everything of
-    /// [`aerodynamics`](crate::aerodynamics) acts as well, of which nothing does before. Dampers know no wind.
+    /// Puts the system into this air: the [`Drag`](crate::Drag) of every body then acts on its velocity relative to the air, and all of
+    /// [`aerodynamics`](crate::aerodynamics), inactive before, acts as well. Dampers are not affected by wind.
     pub fn set_air(&mut self, air: Air) {
         self.air = self.feels_air.then_some(air);
     }
 
-    /// Starts the [motors](crate::RotorMotor) of the rotors that have one, from the thrusts that the state holds, on a battery with this charge (0 to 1):
-    /// from now on the state holds the speeds of these rotors (rad/s) in place of their thrusts, and behind all actuators the charge if there is
-    /// a battery. Does nothing if no rotor has a motor.
+    /// Starts the [motors](crate::RotorMotor) of the rotors that have one, from the thrusts in the state, on a battery with this charge (0 to 1). From
+    /// now on the state holds the speeds of these rotors (rad/s) in place of their thrusts and, after all actuators, the charge if there is a battery.
+    /// Has no effect if no rotor has a motor.
     pub fn start_propulsion(&mut self, system: &System, charge: f64, state: &mut SystemState<f64>) {
         self.propulsion = Propulsion::new(system);
         self.to_states(&mut state.velocity[system.model.dof()..]);
@@ -157,27 +158,27 @@ impl ActuatedDynamics {
         }
     }
 
-    /// Whether the system has [contact points](crate::ContactPoint) and a ground.
+    /// Returns whether the system has [contact points](crate::ContactPoint) and a ground.
     pub fn touches_ground(&self) -> bool {
         self.ground.is_some()
     }
 
-    /// The largest speed (m/s) with which a contact point of the bodies that move with this one went deeper into the ground since this was asked last, in
-    /// all states that were looked at; `None` where nothing touches the ground.
+    /// The largest penetration speed (m/s) of a contact point of the bodies that move with this one, since the last call, over all states evaluated;
+    /// `None` without contact.
     pub fn take_contact_speed(&mut self, model: &Model<f64>, body: BodyId) -> Option<f64> {
         let ground = self.ground.as_mut()?;
         Some(ground.take_speed(model, body))
     }
 
-    /// Lets the tilts that the state holds be those of the joints that servos turn.
+    /// Sets the tilts in the state to those of the servo-driven joints.
     pub fn start_servos(&mut self, system: &System, state: &mut SystemState<f64>) {
         let n = system.model.dof();
         let (velocity, actuators) = state.velocity.split_at_mut(n);
         (self.servos).hold(&state.configuration, velocity, actuators);
     }
 
-    /// Puts the system above this ground: from now on the state holds, behind all else, the deflections of the bristles of all
-    /// [contact points](crate::ContactPoint), two for each, m. Does nothing if the system has none. Comes after [`start_propulsion`](Self::start_propulsion).
+    /// Puts the system above this ground: from now on the state holds, at its end, the deflections of the bristles of all [contact
+    /// points](crate::ContactPoint), two for each, m. Has no effect if the system has none. Call after [`start_propulsion`](Self::start_propulsion).
     pub fn start_ground(&mut self, system: &System, ground: Ground, state: &mut SystemState<f64>) {
         self.ground = GroundContacts::new(system, ground);
         if let Some(ground) = &self.ground {
@@ -186,40 +187,40 @@ impl ActuatedDynamics {
         }
     }
 
-    /// Where the bristles begin among the states behind the velocities.
+    /// The index of the first bristle among the states after the velocities.
     fn first_bristle(&self) -> usize {
         self.actual.len() + usize::from(self.has_battery())
     }
 
-    /// Whether there are contacts, stops or ropes, which may begin and end to act.
+    /// Whether there are contacts, stops or ropes, which may start and cease to act.
     fn may_touch(&self) -> bool {
         self.ground.is_some() || !self.stops.is_empty() || !self.ropes.is_empty()
     }
 
-    /// Which of them act in the last state that was looked at: numbers differ where another one does.
+    /// A code for the set of those acting in the last state evaluated; it differs between different sets.
     fn touching(&self) -> u64 {
         let ground = (self.ground.as_ref()).map_or(0, |ground| ground.touching);
         ground ^ self.stops.touching.rotate_left(21) ^ self.ropes.touching.rotate_left(42)
     }
 
-    /// What contacts, stops and ropes have stored in the last state that was looked at, J.
+    /// The energy stored in contacts, stops and ropes in the last state evaluated, J.
     pub fn contact_energy(&self) -> f64 {
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.energy);
         self.stops.energy + self.ropes.energy + ground
     }
 
-    /// The power that contacts, stops and ropes take in the last state that was looked at, W; never negative.
+    /// The power dissipated by contacts, stops and ropes in the last state evaluated, W; never negative.
     pub fn contact_dissipation(&self) -> f64 {
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.dissipation);
         self.stops.dissipation + self.ropes.dissipation + ground
     }
 
-    /// The tensions of the [ropes](System::ropes) in the last state that was looked at, N: 0 of a slack one.
+    /// The tensions of the [ropes](System::ropes) in the last state evaluated, N: 0 for a slack one.
     pub fn tensions(&self) -> &[f64] {
         &self.ropes.tensions
     }
 
-    /// Takes over the air, the parts that actuators give and the external force of other dynamics with the same actuators, all but the last of any system.
+    /// Copies air, effectiveness and external force from other dynamics with the same actuators; the external force only if the systems match.
     pub fn take_over(&mut self, other: &Self) {
         self.air = other.air;
         self.effectiveness.copy_from_slice(&other.effectiveness);
@@ -231,58 +232,60 @@ impl ActuatedDynamics {
         }
     }
 
-    /// Makes states of what actuators do, in place: speeds (rad/s) of the thrusts (N) of rotors with motors.
+    /// Converts actuator outputs to states in place: thrusts (N) of rotors with motors to speeds (rad/s).
     pub fn to_states(&self, actuators: &mut [f64]) {
         if let Some(propulsion) = &self.propulsion {
             propulsion.speeds(actuators);
         }
     }
 
-    /// The thrust (N) at this speed (rad/s) of the rotor whose thrust is this command; `None` if the state holds no speed of it.
+    /// The thrust (N) at this speed (rad/s) of the rotor with this thrust command; `None` if the state does not hold its speed.
     pub fn thrust_of_speed(&self, command: usize, speed: f64) -> Option<f64> {
         (self.propulsion.as_ref())?.thrust(command, speed)
     }
 
-    /// Whether this command is the tilt of a joint that a servo turns: the state holds where it is.
+    /// Returns whether this command is the tilt of a servo-driven joint, whose angle is part of the state.
     pub fn is_turned_by_servo(&self, command: usize) -> bool {
         self.servos.turns(command)
     }
 
-    /// Whether the state holds the charge of a battery.
+    /// Returns whether the state holds the charge of a battery.
     pub fn has_battery(&self) -> bool {
         let mut all = self.propulsion.iter();
         all.any(Propulsion::has_battery)
     }
 
-    /// The voltage of the battery in the last state of which the [`rates`](Self::rates) were asked, V; `None` without a battery.
+    /// The battery voltage in the last state whose [`rates`](Self::rates) were evaluated, V; `None` without a battery.
     pub fn voltage(&self) -> Option<f64> {
         let propulsion = self.propulsion.as_ref()?;
         propulsion.has_battery().then(|| propulsion.voltage())
     }
 
-    /// What is left of the open-circuit voltage of the battery, 0 to 1: less than 1 once cells have failed. Nothing without a battery.
+    /// Sets the remaining fraction of the battery's open-circuit voltage, 0 to 1: below 1 after cells have failed. No effect without a
+    /// battery.
     pub fn set_battery_part(&mut self, part: f64) {
         if let Some(propulsion) = &mut self.propulsion {
             propulsion.set_battery_part(part);
         }
     }
 
-    /// A force that acts beside all that is described, n numbers along the velocity coordinates (N, N m): zero at first.
+    /// An additional external force, n entries along the velocity coordinates (N, N m): zero at first.
     pub fn external_force_mut(&mut self) -> &mut [f64] {
         &mut self.external
     }
 
-    /// The part of its thrust or effort that each actuator gives, in the order of the commands: 1 at first. Those of tilts must stay 1.
+    /// The effectiveness of each actuator, as a factor of its thrust or effort, in the order of the commands: 1 at first. Those of
+    /// tilts must stay 1.
     pub fn effectiveness_mut(&mut self) -> &mut [f64] {
         &mut self.effectiveness
     }
 
-    /// The same to read.
+    /// The effectiveness of each actuator, read-only.
     pub fn effectiveness(&self) -> &[f64] {
         &self.effectiveness
     }
 
-    /// Closes the loops of a start that leaves them open a little.
+    /// Closes the loops of a start state that leaves them slightly open.
     ///
     /// # Errors
     /// [`ActuatedDynamicsError::Start`].
@@ -309,10 +312,10 @@ impl ActuatedDynamics {
 
 /// # Motion
 impl ActuatedDynamics {
-    /// `xi_dot`, n numbers, under the actuators' thrusts, tilts and efforts that the state holds. Does not allocate.
+    /// `xi_dot`, n entries, under the thrusts, tilts and efforts in the state. Does not allocate.
     ///
     /// # Errors
-    /// [`ActuatedDynamicsError::Massless`]; [`ActuatedDynamicsError::Start`] if the loops cannot move as they must.
+    /// [`ActuatedDynamicsError::Massless`]; [`ActuatedDynamicsError::Start`] if the loop constraints are inconsistent.
     pub fn acceleration(
         &mut self,
         system: &System,
@@ -331,9 +334,10 @@ impl ActuatedDynamics {
         self.accelerate(system, state, acceleration)
     }
 
-    /// `xi_dot`, then the rates of the actuators under a command; NaN where there is no acceleration. Does not allocate.
+    /// `xi_dot`, followed by the rates of the actuators under a command; NaN if the acceleration does not exist. Does
+    /// not allocate.
     ///
-    /// Actuators without lag do what is commanded: what the state holds of them is not read, and its rate is zero.
+    /// Actuators without lag produce the command: their entries in the state are ignored, and their rates are zero.
     pub fn rates(
         &mut self,
         system: &System,
@@ -374,7 +378,7 @@ impl ActuatedDynamics {
         }
     }
 
-    /// The kinematics of a state, as far as something depends on them.
+    /// Updates the kinematics for a state, as far as needed.
     fn look(&mut self, system: &System, state: &SystemState<f64>) {
         let acted_on = self.air.is_some() || self.ground.is_some() || !self.ropes.is_empty();
         if acted_on || self.propulsion.is_some() || self.loops.is_some() {
@@ -387,7 +391,7 @@ impl ActuatedDynamics {
         self.workspace.update(model, x, xi);
     }
 
-    /// `xi_dot` while the actuators do what stands in `self.actual`, in the state that was looked at.
+    /// `xi_dot` with the actuator outputs in `self.actual`, in the state evaluated.
     fn accelerate(
         &mut self,
         system: &System,
@@ -416,7 +420,7 @@ impl ActuatedDynamics {
         Ok(())
     }
 
-    /// What rotors, motors, air, stops, ropes and the world outside do.
+    /// Collects the effects of rotors, motors, air, stops, ropes and external forces.
     fn act(&mut self, system: &System, state: &SystemState<f64>) {
         self.force.copy_from_slice(&self.external);
         system.inputs.add_efforts(&self.actual, &mut self.force);
@@ -447,7 +451,8 @@ impl ActuatedDynamics {
         }
     }
 
-    /// Adds what the wind does beside the drag in resting air: of a drag in proportion to the velocity relative to the air, the part of the air's.
+    /// Adds the effect of the wind beyond the drag in resting air: linear drag depends on the velocity relative to the air, and this is the air's
+    /// part.
     fn blow(&mut self, model: &Model<f64>, air: &Air) {
         for body in model.bodies() {
             let Some(drag) = model.drag(body) else {
@@ -460,7 +465,7 @@ impl ActuatedDynamics {
         }
     }
 
-    /// Adds the quadratic drag of the bodies and what the air does to the rotors.
+    /// Adds the quadratic drag of the bodies and the aerodynamic wrenches on the rotors.
     fn add_aerodynamics(&mut self, system: &System, air: &Air) {
         for (body, drag) in &system.quadratic_drag {
             let inertia = system.model.inertia(*body);
@@ -481,8 +486,8 @@ impl ActuatedDynamics {
         pose.rotation.inverse().act(&wind)
     }
 
-    /// The generalized force of rotors, motors, air, contacts, stops and what acts from outside at this [`acceleration`](Self::acceleration), n numbers along the velocity
-    /// coordinates, N and N m: all but gravity, springs, dampers and linear drag in resting air.
+    /// The generalised force of rotors, motors, air, contacts, stops and the outside at this [`acceleration`](Self::acceleration), n entries along the velocity
+    /// coordinates, N and N m: everything except gravity, springs, dampers and linear drag in resting air.
     ///
     /// # Errors
     /// As [`acceleration`](Self::acceleration).
@@ -501,7 +506,7 @@ impl ActuatedDynamics {
         Ok(&self.force)
     }
 
-    /// The kinematics of the last state that was looked at, to be updated at will.
+    /// The kinematics of the last state evaluated, free to be updated.
     pub fn workspace_mut(&mut self) -> &mut Workspace<f64> {
         &mut self.workspace
     }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector, RealField};
 use crate::PseudoInverse;
 use crate::pseudo_inverse::fill_row_scales;
 
-/// The minimum of a positive quadratic function under linear equations of any rank, Konz (A.117-A.129).
+/// The minimum of a positive definite quadratic function under linear equations of any rank, Konz (A.117-A.129).
 ///
 /// ```text
 /// minimise  1/2 vᵀ M v + cᵀ v    subject to  Z v = b                    (A.117)
@@ -13,12 +13,12 @@ use crate::pseudo_inverse::fill_row_scales;
 /// M v + c = Zᵀ λ     v = v₀ + M^(-1/2) (Z M^(-1/2))⁺ (b - Z v₀)     v₀ = -M⁻¹ c
 /// ```
 ///
-/// This is Gauss' principle with `v` the acceleration, and then `Zᵀ λ` the force of the constraints on the system (3.83). `λ` has the
-/// opposite sign of (A.118). Where rows of `Z` depend on each other, `v` and `Zᵀ λ` are unique still and `λ` is the shortest of the possible
-/// ones (A.122); where `Z v = b` has no solution, `Z v` comes as near to `b` as it can and [`EqualityQp::residual`] says how near.
+/// This is Gauss' principle with `v` the acceleration, and `Zᵀ λ` is then the force of the constraints on the system (3.83). `λ` has the
+/// opposite sign of (A.118). If rows of `Z` are dependent, `v` and `Zᵀ λ` are still unique and `λ` has least norm (A.122). If `Z v = b` has
+/// no solution, `v` is a least-squares solution and [`EqualityQp::residual`] returns what it misses.
 ///
-/// The solution is that of Udwadia and Kalaba (A.125) with the Cholesky factor as the root of `M`, which makes no difference, and an
-/// orthogonal decomposition instead of `S = Z M⁻¹ Zᵀ` (A.120), whose condition number is the square.
+/// The solution is that of Udwadia and Kalaba (A.125) with the Cholesky factor as the root of `M`, which is equivalent, and an orthogonal
+/// decomposition instead of `S = Z M⁻¹ Zᵀ` (A.120), which squares the condition number.
 ///
 /// ```
 /// use fly_mechanics::EqualityQp;
@@ -36,14 +36,14 @@ use crate::pseudo_inverse::fill_row_scales;
 /// ```
 #[derive(Clone, Debug)]
 pub struct EqualityQp<T: RealField + Copy> {
-    /// `L` of `M = L Lᵀ`, with whatever stood above the diagonal.
+    /// `L` of `M = L Lᵀ`; the entries above the diagonal are undefined.
     factor: DMatrix<T>,
     /// `L⁻¹ Zᵀ`
     scaled: DMatrix<T>,
     inverse: PseudoInverse<T>,
-    /// Of the rows of `Z`, as given; zero where nothing was given.
+    /// Scales of the rows of `Z`, as given; zero if not given.
     row_scales: Vec<T>,
-    /// The same of the columns of `L⁻¹ Zᵀ`.
+    /// The scales of the columns of `L⁻¹ Zᵀ`.
     scales: Vec<T>,
     point: DVector<T>,
     step: DVector<T>,
@@ -59,11 +59,11 @@ pub enum EqualityQpError {
     /// A matrix or vector does not have the size given to [`EqualityQp::new`].
     #[error("{what} must be {} x {}, found {} x {}", expected.0, expected.1, found.0, found.1)]
     Size {
-        /// Which one.
+        /// The matrix or vector.
         what: &'static str,
-        /// Rows and columns.
+        /// Expected rows and columns.
         expected: (usize, usize),
-        /// Rows and columns.
+        /// Actual rows and columns.
         found: (usize, usize),
     },
     /// The quadratic form is not positive definite.
@@ -94,24 +94,24 @@ impl<T: RealField + Copy> EqualityQp<T> {
         }
     }
 
-    /// With another [`tolerance`](Self::set_tolerance).
+    /// Sets another [`tolerance`](Self::set_tolerance).
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: T) -> Self {
         self.set_tolerance(tolerance);
         self
     }
 
-    /// From now on a row of `Z` counts as dependent if its part outside the span of the others, in the metric `M⁻¹`, is smaller than this part of
-    /// the row. What the rows are multiplied with does not matter. The default is that of [`PseudoInverse::tolerance`].
+    /// Sets the tolerance: a row of `Z` counts as dependent if its part outside the span of the others, in the metric `M⁻¹`, is smaller than this
+    /// fraction of the row. Factors of the rows do not matter. The default is that of [`PseudoInverse::tolerance`].
     pub fn set_tolerance(&mut self, tolerance: T) {
         self.inverse.tolerance = tolerance;
     }
 
-    /// From now on row `i` of `Z` is known to `tolerance * scales[i]`: the size of the terms of which it is the sum, where they may cancel. Zero
-    /// stands for the length of the row.
+    /// Declares row `i` of `Z` as accurate to `tolerance * scales[i]`: the magnitude of the terms that are summed in it, if they may cancel.
+    /// Zero stands for the norm of the row.
     ///
     /// # Panics
-    /// If there is not one scale for each row.
+    /// If there is not one scale per row.
     pub fn set_row_scales(&mut self, scales: &[T]) {
         self.row_scales.copy_from_slice(scales);
     }
@@ -140,7 +140,7 @@ impl<T: RealField + Copy> EqualityQp<T> {
         self.constrain(Z, b)
     }
 
-    /// The point with `Z v = b` that is nearest to a target `v₀`: minimises `1/2 (v - v₀)ᵀ M (v - v₀)`. All else is as in
+    /// The point with `Z v = b` that is nearest to a target `v₀`: minimises `1/2 (v - v₀)ᵀ M (v - v₀)`. Otherwise as
     /// [`EqualityQp::solve`], with `Zᵀ λ = M (v - v₀)`.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl<T: RealField + Copy> EqualityQp<T> {
         }
     }
 
-    /// From the free minimum in `point` to the constrained one, (A.125).
+    /// From the unconstrained minimum in `point` to the constrained one, (A.125).
     fn constrain(&mut self, Z: &DMatrix<T>, b: &DVector<T>) -> Result<(), EqualityQpError> {
         Z.transpose_to(&mut self.scaled);
         self.factor
@@ -226,14 +226,14 @@ impl<T: RealField + Copy> EqualityQp<T> {
     }
 }
 
-/// # What was found
+/// # Results
 impl<T: RealField + Copy> EqualityQp<T> {
     /// `v`, unique whatever the rank of `Z`.
     pub fn point(&self) -> &DVector<T> {
         &self.point
     }
 
-    /// `λ` with `M v + c = Zᵀ λ`; the shortest one, where the rows of `Z` depend on each other.
+    /// `λ` with `M v + c = Zᵀ λ`; the one of least norm if the rows of `Z` are dependent.
     pub fn multipliers(&self) -> &DVector<T> {
         &self.multipliers
     }
@@ -243,18 +243,18 @@ impl<T: RealField + Copy> EqualityQp<T> {
         &self.force
     }
 
-    /// How many of the rows of `Z` are independent.
+    /// The rank of `Z`.
     pub fn rank(&self) -> usize {
         self.inverse.rank()
     }
 
-    /// `Z v - b`: rounding, unless the equations contradict each other (A.121).
+    /// `Z v - b`: rounding errors, unless the equations are inconsistent (A.121).
     pub fn residual(&self) -> &DVector<T> {
         &self.residual
     }
 }
 
-/// Replaces the lower triangle of a symmetric matrix by its factor; false if it has none.
+/// Replaces the lower triangle of a symmetric matrix by its Cholesky factor; false if it is not positive definite.
 fn cholesky<T: RealField + Copy>(matrix: &mut DMatrix<T>) -> bool {
     for j in 0..matrix.ncols() {
         let (done, mut rest) = matrix.columns_range_pair_mut(..j, j..);

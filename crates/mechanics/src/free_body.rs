@@ -6,7 +6,7 @@ use nalgebra::{Matrix6, RealField, Vector3, Vector6, convert};
 
 use crate::{Drag, PseudoInertia};
 
-/// Where a body is and how it moves.
+/// The state of a rigid body: pose and twist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State<T: RealField + Copy> {
     /// The pose of the body frame in the world.
@@ -16,7 +16,7 @@ pub struct State<T: RealField + Copy> {
 }
 
 impl<T: RealField + Copy> State<T> {
-    /// At rest at this pose.
+    /// At rest in this pose.
     pub fn at_rest(pose: SE3<T>) -> Self {
         Self {
             pose,
@@ -30,8 +30,8 @@ impl<T: RealField + Copy> State<T> {
     }
 }
 
-/// A free rigid body in a constant gravity field: `M xi_dot + c(xi) + D xi + grad V(G) = f`, Konz (4.22), (4.24), with linear [`Drag`] or
-/// none.
+/// A free rigid body in a uniform gravity field: `M xi_dot + c(xi) + D xi + grad V(G) = f`, Konz (4.22), (4.24), with optional linear
+/// [`Drag`].
 ///
 /// The wrench `f = [force; torque]` acts at the body frame's origin, in body components. The frame's origin need not be
 /// the centre of mass.
@@ -61,7 +61,7 @@ pub struct FreeBody<T: RealField + Copy> {
 }
 
 impl<T: RealField + Copy> FreeBody<T> {
-    /// A body without drag with this inertia in this field; `gravity` is the acceleration of free fall in the world, m/s².
+    /// A body with this inertia and without drag; `gravity` is the acceleration of free fall in the world, m/s².
     pub fn new(inertia: PseudoInertia<T>, gravity: Vector3<T>) -> Self {
         let mass_matrix = inertia.matrix6();
         Self {
@@ -73,7 +73,7 @@ impl<T: RealField + Copy> FreeBody<T> {
         }
     }
 
-    /// The same body with this drag.
+    /// Sets the drag.
     #[must_use]
     pub fn with_drag(mut self, drag: Option<Drag<T>>) -> Self {
         self.drag = drag;
@@ -135,7 +135,7 @@ impl<T: RealField + Copy> FreeBody<T> {
         })
     }
 
-    /// `b = c + D xi + grad V`: the wrench that would keep the twist constant.
+    /// `b = c + D xi + grad V`: the wrench that keeps the twist constant.
     pub fn bias(&self, state: &State<T>) -> Vector6<T> {
         let b = self.coriolis_force(&state.twist) + self.potential_force(&state.pose);
         match &self.drag {
@@ -163,12 +163,12 @@ impl<T: RealField + Copy> FreeBody<T> {
         twist.dot(&(self.mass_matrix * twist)) * convert::<f64, T>(0.5)
     }
 
-    /// `V = -m a_G . (r + R s)`, J; zero with the centre of mass in the world's origin.
+    /// `V = -m a_G . (r + R s)`, J; zero with the centre of mass at the world's origin.
     pub fn potential_energy(&self, pose: &SE3<T>) -> T {
         -self.inertia.mass() * self.gravity.dot(&pose.act(&self.inertia.center_of_mass()))
     }
 
-    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power that the drag takes, so that `d(T + V)/dt = f . xi - 2 R`.
+    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power dissipated by drag, so that `d(T + V)/dt = f . xi - 2 R`.
     pub fn dissipation(&self, twist: &Vector6<T>) -> T {
         self.drag.map_or_else(T::zero, |drag| {
             drag.dissipation(twist, &self.inertia.center_of_mass())
@@ -191,7 +191,7 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
     use fly_lie::operators::hat3;
     use nalgebra::Matrix3;
 
-    // The inertia was checked to be positive definite, so the inverse exists.
+    // The inertia has been checked to be positive definite, so the inverse exists.
     let J = inertia
         .inertia_about_center()
         .try_inverse()
@@ -207,9 +207,9 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
     inverse
 }
 
-/// The wrench at the body frame's origin of a force (N, body components) that acts at a point of the body (m).
+/// The wrench at the body frame's origin of a force (N, body components) at a point of the body (m).
 ///
-/// Konz (4.43), which prints only the lower block, and its factors exchanged: with world components F it is
+/// Konz (4.43), which prints only the lower block, with its factors exchanged: for world components F it is
 /// `[R^T; hat(h) R^T] F`.
 pub fn wrench_of_force<T: RealField + Copy>(force: &Vector3<T>, point: &Vector3<T>) -> Vector6<T> {
     join(force, &point.cross(force))

@@ -9,22 +9,22 @@
 //! M ξ̇ + c(ξ) + D ξ + ∇V(G) = B u          Ġ = G hat6(ξ)
 //! ```
 //!
-//! | symbol | here |
+//! | symbol | item |
 //! |---|---|
 //! | M', 4x4; M = Vee(M'), 6x6 | [`PseudoInertia`], [`FreeBody::mass_matrix`] |
 //! | G, ξ | [`State`] |
 //! | c, D ξ, ∇V, b = c + D ξ + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::damping_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
-//! | D of a body in the air | [`Drag`] |
-//! | what else the air does, to bodies and rotors | [`aerodynamics`] |
-//! | what turns rotors in simulations | [`propulsion`] |
+//! | D of a body in air | [`Drag`] |
+//! | other aerodynamics of bodies and rotors | [`aerodynamics`] |
+//! | motors, batteries and propellers in simulations | [`propulsion`] |
 //! | B, u, W u ≤ l | [`Rotors::input_matrix`], [`Rotors::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
-//! | V, f_K of any springs | [`Stiffness`] |
-//! | a body on its tip, a rolling one | [`Body::on_point`](multibody::Body::on_point), [`PlaneContact::rolling`](multibody::constraints::PlaneContact::rolling) |
-//! | x, ξ, A(x), γ, Γ of any coordinates; Hamel's equation; four forms of the equation of motion | `geometry` |
-//! | systems of bodies, their forces and dynamics; how they move | [`multibody`]; [`integrate`] |
-//! | with rotors and motors behind their lags | [`ActuatedDynamics`] |
-//! | what is measured of any system, to and from x, ξ | [`measurements`] |
+//! | V, f_K of arbitrary springs | [`Stiffness`] |
+//! | a body on a pivot, a rolling body | [`Body::on_point`](multibody::Body::on_point), [`PlaneContact::rolling`](multibody::constraints::PlaneContact::rolling) |
+//! | x, ξ, A(x), γ, Γ of arbitrary coordinates; Hamel's equation; four forms of the equation of motion | `geometry` |
+//! | systems of bodies, their forces and dynamics; their motion | [`multibody`]; [`integrate`] |
+//! | the same with rotors and motors behind their lags | [`ActuatedDynamics`] |
+//! | measurements of any system, to and from x, ξ | [`measurements`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # A vehicle with lags
@@ -81,10 +81,10 @@
 //!
 //! # Scalars
 //!
-//! Bodies and integration are generic over [`nalgebra::RealField`], so that `f32` and dual numbers run through the same code:
-//! every force here is tested as the derivative of an energy that way.
+//! Bodies and integration are generic over [`nalgebra::RealField`], so that `f32` and dual numbers run through the same code;
+//! the tests use this to check every force as the derivative of an energy.
 
-// The sources' symbols are the local names here: M, W, J, M'.
+// The sources' symbols are used as local names: M, W, J, M'.
 #![allow(non_snake_case)]
 
 mod actuated;

@@ -1,4 +1,4 @@
-//! What is measured of a system: groups of numbers that tell its state, whatever its joints.
+//! Measurements of a system's state, as groups of numbers, for any joints.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use nalgebra::{Vector3, Vector4};
 
 use crate::multibody::{AngleCoordinates, BodyId, Joint, JointKind, Model};
 
-/// The groups of numbers that tell the state of a system, where they stand among all that are measured, and both ways between them and the
-/// coordinates.
+/// The groups of numbers that determine the state of a system, their positions among all measurements, and the conversion between them and the
+/// coordinates, both ways.
 ///
 /// One body that is free in the world may be *tracked*: its pose and twist are measured in the world. All others are measured in their joints:
-/// body i, counted from 0 in the order of [`Model::bodies`], has the groups of `joint.{i}`, as far as they can change; fixed joints have none.
+/// body i, counted from 0 in the order of [`Model::bodies`], has those groups of `joint.{i}` that can change; fixed joints have none.
 ///
 /// | group | numbers | |
 /// |---|---|---|
@@ -26,7 +26,7 @@ use crate::multibody::{AngleCoordinates, BodyId, Joint, JointKind, Model};
 /// | `joint.{i}.linear` | x, y, z | its velocity relative to the joint's frame, m/s, body |
 /// | `joint.{i}.angular` | x, y, z | its angular velocity relative to that, rad/s, body; absolute joints: to the world |
 ///
-/// An angle that is one number counts its turns in `joint.{i}`; as cosine and sine it is measured from -π to π.
+/// An angle that is a single number is unwrapped in `joint.{i}`; as cosine and sine it is measured from -π to π.
 ///
 /// ```
 /// use fly_mechanics::measurements::Measurements;
@@ -60,24 +60,24 @@ pub struct Measurements {
     groups: Vec<Measured>,
     dim: usize,
     tracked: Option<BodyId>,
-    /// Where the joint of the tracked body is in the world; `None` in its origin.
+    /// The pose of the tracked body's joint in the world; `None` at the origin.
     placement: Option<SE3<f64>>,
 }
 
-/// A group of numbers that are measured together.
+/// A group of numbers measured together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Its name, such as `joint.2.quaternion`.
     pub name: String,
-    /// The body that it tells of.
+    /// The measured body.
     pub body: BodyId,
-    /// What it tells.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Where its numbers stand among all.
+    /// Its range among all measurements.
     pub range: Range<usize>,
 }
 
-/// What a group of numbers tells.
+/// The quantity that a group measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Position and velocity of a joint with one degree of freedom: two numbers.
@@ -93,7 +93,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// How many numbers it has.
+    /// The number of values.
     pub fn dim(self) -> usize {
         match self {
             Self::Joint => 2,
@@ -105,7 +105,8 @@ impl Quantity {
 
 /// # Construction
 impl Measurements {
-    /// What is measured of this system. A `tracked` body that is not [free in the world](Self::is_free) is measured in its joint, as all are.
+    /// The measurements of this system. A `tracked` body that is not [free in the world](Self::is_free) is measured in its joint like all
+    /// others.
     pub fn new(model: &Model<f64>, tracked: Option<BodyId>) -> Self {
         let tracked = tracked.filter(|body| Self::is_free(model, *body));
         let placement = tracked.and_then(|body| model.placement(body).copied());
@@ -136,14 +137,13 @@ impl Measurements {
         all
     }
 
-    /// The body to track where nobody says which: the only one that is [free in the world](Self::is_free); `None` where there is none, or more
-    /// than one.
+    /// The default body to track: the only one that is [free in the world](Self::is_free); `None` if there is none, or more than one.
     pub fn tracked(model: &Model<f64>) -> Option<BodyId> {
         let mut free = model.bodies().filter(|body| Self::is_free(model, *body));
         free.next().filter(|_| free.next().is_none())
     }
 
-    /// Whether nothing holds the body: its joint is free, and placed in the world.
+    /// Returns whether the body is free in the world: its joint is free and has the world as parent.
     pub fn is_free(model: &Model<f64>, body: BodyId) -> bool {
         let free = |joint: &Joint<f64>| matches!(joint.kind(), JointKind::Free(_));
         model.parent(body) == Some(BodyId::WORLD) && model.joint(body).is_some_and(free)
@@ -161,10 +161,10 @@ impl Measurements {
     }
 }
 
-/// # Reading
+/// # Access
 ///
-/// The model is that of the construction. `x` and `xi` have [`config_dim`](Model::config_dim) and [`dof`](Model::dof) numbers; where a slice is
-/// shorter, these functions panic. None of them allocates.
+/// The model must be that of the construction. `x` and `xi` have [`config_dim`](Model::config_dim) and [`dof`](Model::dof) entries; these
+/// functions panic if a slice is shorter. None of them allocates.
 impl Measurements {
     /// The groups, in the order of their numbers: those of the tracked body first.
     #[inline]
@@ -172,15 +172,15 @@ impl Measurements {
         &self.groups
     }
 
-    /// How many numbers all groups have together.
+    /// The total number of values.
     #[inline]
     pub fn dim(&self) -> usize {
         self.dim
     }
 
-    /// Measures everything in a state: `values` has [`dim`](Self::dim) numbers.
+    /// Writes all measurements of a state: `values` has [`dim`](Self::dim) entries.
     pub fn read(&self, model: &Model<f64>, x: &[f64], xi: &[f64], values: &mut [f64]) {
-        // The groups of a body follow each other.
+        // The groups of a body are contiguous.
         let mut of_body = None;
         for group in &self.groups {
             let values = &mut values[group.range.clone()];
@@ -221,7 +221,7 @@ impl Measurements {
         }
     }
 
-    /// The pose that is measured of a body: of the tracked one in the world, of any other one in its joint's frame. The identity for the world.
+    /// The measured pose of a body: in the world for the tracked one, in its joint's frame for any other. The identity for the world.
     pub fn pose(&self, model: &Model<f64>, body: BodyId, x: &[f64]) -> SE3<f64> {
         let Some(joint) = model.joint(body) else {
             return SE3::identity();
@@ -233,26 +233,24 @@ impl Measurements {
         }
     }
 
-    /// The joint's frame in the frame that the body is measured in; `None` where they are one.
+    /// The joint's frame in the frame of the measurement; `None` if they coincide.
     fn placement(&self, body: BodyId) -> Option<&SE3<f64>> {
         (self.placement.as_ref()).filter(|_| self.tracked == Some(body))
     }
 }
 
-/// # Writing
+/// # Updates
 impl Measurements {
-    /// Makes the state agree with the numbers of one group, and leaves the rest of it as it is: the inverse of [`read`](Self::read), group by
-    /// group.
+    /// Sets the part of the state measured by one group, and leaves the rest unchanged: the inverse of [`read`](Self::read), group by group.
     ///
-    /// What the joint cannot follow is left out, and of coordinates that fit equally well those nearest to `x` are taken, see
-    /// [`Joint::coordinates`]: so angles count their turns, which a quaternion does not tell. A quaternion may have any length; one of length 0
-    /// is no attitude, and nothing changes. The velocities of a universal joint depend on its angles: write its attitude first, as the order of
-    /// the groups does.
+    /// Components that the joint cannot follow are ignored, and of coordinates that fit equally well those nearest to `x` are chosen, see
+    /// [`Joint::coordinates`]: so angles remain unwrapped, although a quaternion does not count turns. A quaternion may have any length; one of
+    /// length 0 is ignored. The velocities of a universal joint depend on its angles: write its attitude first, in the order of the groups.
     ///
     /// Slices are as for [`read`](Self::read).
     ///
     /// # Panics
-    /// If there is no such group, or it has more numbers than `values`.
+    /// If there is no such group, or `values` is too short for it.
     pub fn write(
         &self,
         model: &Model<f64>,
@@ -302,7 +300,7 @@ impl Measurements {
     }
 }
 
-/// What is measured of a body in its joint, and how it is named behind the joint.
+/// The quantities measured of a body in its joint, and their names after the joint's.
 fn quantities(joint: &Joint<f64>) -> &'static [(&'static str, Quantity)] {
     use Quantity::{Angular, Linear, Quaternion, Translation};
     match joint.kind() {

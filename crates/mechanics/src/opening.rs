@@ -1,4 +1,4 @@
-//! Carrying the motion of a system over the opening of joints.
+//! Transfer of a system's motion when joints open.
 
 use std::ops::Range;
 
@@ -6,9 +6,10 @@ use crate::System;
 use crate::integrate::SystemState;
 use crate::multibody::{BodyId, Model, Workspace};
 
-/// The way from the coordinates of a system to those of the same system with [joints open](System::with_open_joint), and back for what has not opened.
+/// Maps the coordinates of a system to those of the same system with [joints open](System::with_open_joint), and back for the bodies that remain
+/// attached.
 ///
-/// Poses and twists of all bodies stay, and with them momentum and energy; only the construction allocates.
+/// Preserves the poses and twists of all bodies, and thus momentum and energy; only the construction allocates.
 ///
 /// ```
 /// use fly_mechanics::integrate::SystemState;
@@ -43,11 +44,11 @@ use crate::multibody::{BodyId, Model, Workspace};
 pub struct Opening {
     model: Model<f64>,
     workspace: Workspace<f64>,
-    /// The bodies after it, in the order of those before.
+    /// For each body its counterpart after the opening.
     twins: Vec<BodyId>,
-    /// What comes loose, with its ranges in the configuration and in the velocity after it.
+    /// The detached bodies, with their ranges in configuration and velocity after the opening.
     loose: Vec<(BodyId, [Range<usize>; 2])>,
-    /// Of all other bodies: before and after.
+    /// The configuration ranges of all other bodies, before and after.
     configurations: Vec<[Range<usize>; 2]>,
     velocities: Vec<[Range<usize>; 2]>,
     /// Degrees of freedom before and after.
@@ -55,7 +56,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// From a system to the same one after some joints have opened: what has another parent than before has come loose.
+    /// From a system and the same one after some joints have opened: bodies whose parent has changed are detached.
     ///
     /// # Panics
     /// If the systems do not have the same bodies, or differ in other joints.
@@ -95,7 +96,7 @@ impl Opening {
         opening
     }
 
-    /// The body of a system before the opening in that after it.
+    /// The counterpart, after the opening, of a body before it.
     pub fn twin(&self, body: BodyId) -> BodyId {
         match body.index().checked_sub(1) {
             Some(index) => self.twins[index],
@@ -103,12 +104,12 @@ impl Opening {
         }
     }
 
-    /// Whether a body of the system before comes loose.
+    /// Returns whether a body of the system before the opening is detached.
     pub fn frees(&self, body: BodyId) -> bool {
         self.loose.iter().any(|(loose, _)| *loose == body)
     }
 
-    /// Writes the state after the opening; other states behind the velocities stay what they are. Does not allocate if `after` is long enough.
+    /// Writes the state after the opening; further states after the velocities are unchanged. Does not allocate if `after` is long enough.
     pub fn open(&mut self, before: &SystemState<f64>, after: &mut SystemState<f64>) {
         let [n, open] = self.dof;
         let (x, xi) = (&before.configuration, &before.velocity[..n]);
@@ -133,7 +134,8 @@ impl Opening {
         }
     }
 
-    /// Writes what has not come loose back to the coordinates before; the numbers of open joints stay what they are.
+    /// Writes the bodies that remain attached back to the coordinates before the opening; the entries of open joints
+    /// are unchanged.
     pub fn reduce(&self, after: &SystemState<f64>, before: &mut SystemState<f64>) {
         before.time = after.time;
         for [to, from] in &self.configurations {

@@ -1,4 +1,4 @@
-//! A system at a glance.
+//! A system in overview.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::multibody::{BodyId, JointKind};
 use crate::system::System;
 use crate::text::short;
 
-/// The tree of bodies with their joints and masses, and how many of everything else there are.
+/// The tree of bodies with their joints and masses, and the numbers of all other elements.
 ///
 /// ```
 /// let system = fly_mechanics::System::from_toml(
@@ -86,7 +86,7 @@ impl fmt::Display for System {
             let parent = model.parent(body).unwrap_or(BodyId::WORLD);
             children[parent.index()].push(body);
         }
-        // Of every branch that is not finished: its bodies that are left, the next one last.
+        // For every unfinished branch its remaining bodies, the next one last.
         let mut branches = vec![reversed(&children[0])];
         while let Some(branch) = branches.last_mut() {
             let Some(body) = branch.pop() else {
@@ -144,7 +144,7 @@ fn reversed(bodies: &[BodyId]) -> Vec<BodyId> {
 }
 
 fn vector(vector: Vector3<f64>) -> String {
-    // Without a zero's sign.
+    // Without negative zeros.
     let [x, y, z] = vector.map(|entry| short(entry) + 0.0).into();
     format!("[{x}, {y}, {z}]")
 }
@@ -153,7 +153,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// The type of a joint in words, as descriptions have it.
+/// The type of a joint as in descriptions.
 pub(crate) fn joint_type(kind: &JointKind<f64>) -> &'static str {
     match kind {
         JointKind::Fixed => "fixed",

@@ -1,11 +1,11 @@
-//! The pseudo-inverse of a matrix of any rank, ready to be applied, without allocation once the workspace exists.
+//! The pseudo-inverse of a matrix of any rank, factored for repeated use without allocation.
 
 use nalgebra::{DMatrix, DVector, RealField, convert};
 
 /// The Moore-Penrose inverse `A⁺` of a matrix `A` of any rank, Konz (3.19), by a complete orthogonal decomposition.
 ///
-/// `A P = Q [R₁ R₂]` with column pivoting shows the rank; `[R₁ R₂]ᵀ = V L` then gives `A = Q Lᵀ Vᵀ Pᵀ` with a triangular `L`, so that
-/// `A⁺ = P V L⁻ᵀ Qᵀ`. It costs a fraction of a singular value decomposition, and dual numbers run through it where the rank is constant.
+/// `A P = Q [R₁ R₂]` with column pivoting reveals the rank; `[R₁ R₂]ᵀ = V L` then gives `A = Q Lᵀ Vᵀ Pᵀ` with a triangular `L`, so that
+/// `A⁺ = P V L⁻ᵀ Qᵀ`. It costs a fraction of a singular value decomposition, and supports dual numbers as long as the rank is constant.
 ///
 /// ```
 /// use fly_mechanics::PseudoInverse;
@@ -21,17 +21,17 @@ use nalgebra::{DMatrix, DVector, RealField, convert};
 /// ```
 #[derive(Clone, Debug)]
 pub struct PseudoInverse<T: RealField + Copy> {
-    /// A column counts as dependent if its part outside the span of the columns before it is shorter than this times the longest column, or
+    /// A column counts as dependent if its part outside the span of the previous columns is shorter than this times the longest column, or
     /// times the column's own scale in [`decompose_scaled`](Self::decompose_scaled). The default is 2¹⁶ units of rounding, 1.5e-11 for `f64`.
     pub tolerance: T,
     rank: usize,
     permutation: Vec<usize>,
-    /// The length against which each column is measured, permuted with the columns.
+    /// The scale of each column, permuted with the columns.
     scales: Vec<T>,
     /// Reflections on and below the diagonal, `R` strictly above it.
     left: DMatrix<T>,
     left_diagonal: Vec<T>,
-    /// The same of `[R₁ R₂]ᵀ`: reflections, and the triangle that is `L`.
+    /// The same for `[R₁ R₂]ᵀ`: reflections, and the triangle `L`.
     right: DMatrix<T>,
     right_diagonal: Vec<T>,
     tall: Vec<T>,
@@ -60,7 +60,7 @@ impl<T: RealField + Copy> PseudoInverse<T> {
     /// Decomposes a matrix and returns its rank. Does not allocate.
     ///
     /// # Panics
-    /// If the matrix has another size than the one given to [`new`](Self::new).
+    /// If the size of the matrix is not that given to [`new`](Self::new).
     pub fn decompose(&mut self, matrix: &DMatrix<T>) -> usize {
         let columns = matrix.column_iter().map(|column| column.norm_squared());
         let longest = columns.fold(T::zero(), T::max);
@@ -68,11 +68,11 @@ impl<T: RealField + Copy> PseudoInverse<T> {
         self.eliminate(matrix)
     }
 
-    /// Decomposes a matrix whose column `j` is known to `tolerance * scales[j]`, and returns its rank: a column far smaller than the others counts
-    /// if it is large beside its own scale. Does not allocate.
+    /// Decomposes a matrix whose column `j` is accurate to `tolerance * scales[j]`, and returns its rank: a column far smaller than the others
+    /// counts if it is large relative to its own scale. Does not allocate.
     ///
     /// # Panics
-    /// If the matrix has another size than the one given to [`new`](Self::new), or if there is not one scale for each column.
+    /// If the size of the matrix is not that given to [`new`](Self::new), or if there is not one scale per column.
     pub fn decompose_scaled(&mut self, matrix: &DMatrix<T>, scales: &[T]) -> usize {
         self.scales.copy_from_slice(scales);
         self.eliminate(matrix)
@@ -111,7 +111,7 @@ impl<T: RealField + Copy> PseudoInverse<T> {
         self.rank
     }
 
-    /// Of the columns from `k` on that are independent of those before, the one that is longest from row `k` down.
+    /// Of the columns from `k` on that are independent of the previous ones, the one that is longest from row `k` down.
     fn longest_column(&self, k: usize) -> Option<usize> {
         let (mut best, mut longest) = (None, T::zero());
         for j in k..self.left.ncols() {
@@ -132,10 +132,10 @@ impl<T: RealField + Copy> PseudoInverse<T> {
         self.rank
     }
 
-    /// `x = A⁺ b`: the shortest of all `x` with the least `|A x - b|`. Does not allocate.
+    /// `x = A⁺ b`: the least-squares solution of `A x = b`, least `|A x - b|`, of least norm. Does not allocate.
     ///
     /// # Panics
-    /// If a size does not fit.
+    /// If a size does not match.
     pub fn apply(&mut self, b: &DVector<T>, x: &mut DVector<T>) {
         let (rows, columns) = self.left.shape();
         self.tall.copy_from_slice(b.as_slice());
@@ -160,10 +160,10 @@ impl<T: RealField + Copy> PseudoInverse<T> {
         }
     }
 
-    /// `y = (Aᵀ)⁺ c`: the shortest of all `y` with the least `|Aᵀ y - c|`. Does not allocate.
+    /// `y = (Aᵀ)⁺ c`: the least-squares solution of `Aᵀ y = c`, least `|Aᵀ y - c|`, of least norm. Does not allocate.
     ///
     /// # Panics
-    /// If a size does not fit.
+    /// If a size does not match.
     pub fn apply_transposed(&mut self, c: &DVector<T>, y: &mut DVector<T>) {
         let (rows, columns) = self.left.shape();
         for (value, &p) in self.wide.iter_mut().zip(&self.permutation) {
@@ -205,8 +205,8 @@ impl<T: RealField + Copy> PseudoInverse<T> {
     }
 }
 
-/// Reflects column `k` below row `k` onto its first entry and the columns after it with it; the reflection takes its place. Returns that
-/// entry.
+/// Reflects column `k` below row `k` onto its first entry, along with the columns after it; the reflection vector takes its place.
+/// Returns that entry.
 fn eliminate<T: RealField + Copy>(matrix: &mut [T], rows: usize, k: usize, columns: usize) -> T {
     let (done, rest) = matrix.split_at_mut((k + 1) * rows);
     let v = &mut done[k * rows + k..];
@@ -232,12 +232,12 @@ fn reflect<T: RealField + Copy>(v: &[T], y: &mut [T]) {
     }
 }
 
-/// What counts as rounding beside one: 2¹⁶ units.
+/// The rounding error relative to one: 2¹⁶ units.
 fn rounding<T: RealField + Copy>() -> T {
     T::default_epsilon() * convert(65536.0)
 }
 
-/// The square root; of zero it has no derivative, so that dual numbers need it apart.
+/// The square root; at zero it has no derivative, so dual numbers need a special case.
 fn root<T: RealField + Copy>(square: T) -> T {
     if square > T::zero() {
         square.sqrt()
@@ -246,8 +246,8 @@ fn root<T: RealField + Copy>(square: T) -> T {
     }
 }
 
-/// The scales of the rows of `Z`: where none is given (zero), the row's length. Never less than what makes rounding of the longest row count as
-/// zero under this tolerance.
+/// Fills in the scales of the rows of `Z`: the row's norm where none is given (zero), but at least such that rounding of the longest row counts
+/// as zero under this tolerance.
 pub(crate) fn fill_row_scales<T: RealField + Copy>(Z: &DMatrix<T>, tolerance: T, scales: &mut [T]) {
     let lengths = || Z.row_iter().map(|row| root(row.norm_squared()));
     let longest = lengths().fold(T::zero(), T::max);

@@ -1,4 +1,4 @@
-//! Ropes: they pull two points towards each other, and never push them apart.
+//! Ropes: pull two points together, and never push them apart.
 
 use fly_lie::operators::{angular, linear};
 use nalgebra::{Vector3, Vector6};
@@ -7,10 +7,10 @@ use crate::contact::Compliance;
 use crate::multibody::{BodyId, Workspace};
 use crate::wrench_of_force;
 
-/// A rope without mass from a point of body `a` to one of body `b`. With `d` the distance of the points and `e = d - length` the stretch, the tension is
-/// that of a linear [`Compliance`]: `T = k e (1 + c e_dot)` where `e > 0`, never below 0, else nothing.
+/// A massless rope from a point of body `a` to one of body `b`. With the distance `d` of the points and the stretch `e = d - length`, the tension is
+/// that of a linear [`Compliance`]: `T = k e (1 + c e_dot)` for `e > 0`, clipped at 0, otherwise zero.
 ///
-/// It stores `k e^2 / 2` and takes `(T - k e) e_dot >= 0`.
+/// It stores `k e^2 / 2` and dissipates `(T - k e) e_dot >= 0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rope {
     /// Its name.
@@ -19,13 +19,13 @@ pub struct Rope {
     pub a: BodyId,
     /// The body at the other end, or the world.
     pub b: BodyId,
-    /// Where it is tied to `a`, m, in the frame of `a`.
+    /// The attachment point on `a`, m, in the frame of `a`.
     pub point_in_a: Vector3<f64>,
-    /// Where it is tied to `b`, m, in the frame of `b`.
+    /// The attachment point on `b`, m, in the frame of `b`.
     pub point_in_b: Vector3<f64>,
-    /// At which it is straight and does not pull yet, m, above 0.
+    /// The unstretched length, m, above 0.
     pub length: f64,
-    /// Its tension by its stretch: N/m, linear; damping in s/m.
+    /// Its tension per stretch: N/m, linear; damping in s/m.
     pub compliance: Compliance,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct RopeForces {
     pub tensions: Vec<f64>,
     pub energy: f64,
     pub dissipation: f64,
-    /// A bit for each taut one; the 65th has that of the first.
+    /// A bit per rope, set if taut; the 65th rope shares the bit of the first.
     pub touching: u64,
 }
 
@@ -56,7 +56,8 @@ impl RopeForces {
         self.ropes.is_empty()
     }
 
-    /// Gives the wrenches of taut ropes on bodies in the state that the workspace holds, in the frames of these bodies.
+    /// Passes the wrenches of taut ropes on bodies to the caller, in the workspace's state, in the frames of these
+    /// bodies.
     pub fn act(
         &mut self,
         workspace: &Workspace<f64>,

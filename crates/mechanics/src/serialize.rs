@@ -1,4 +1,5 @@
-//! Systems and models in serde's formats: as the text of their description, which keeps the order of the bodies in any format.
+//! Serialisation of systems and models with serde: as the text of their description, which preserves the order of the bodies
+//! in any format.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -23,7 +24,7 @@ impl<'de> Deserialize<'de> for System {
     }
 }
 
-/// As a [`System`] that nothing drives.
+/// As a [`System`] without actuators.
 impl Serialize for Model<f64> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         System::new("model", self.clone()).serialize(serializer)

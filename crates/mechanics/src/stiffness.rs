@@ -1,4 +1,4 @@
-//! Springs between two frames: any number of them, as one potential.
+//! Any number of springs between two frames as one potential.
 
 use fly_lie::inner_product::distance_squared;
 use fly_lie::operators::{double_vee6, vee_matrix6};
@@ -7,10 +7,10 @@ use nalgebra::{Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
 use crate::SecondMoment;
 
-/// A linear spring of no natural length between a point of frame b and a point of frame a.
+/// A linear zero-length spring between a point of frame b and a point of frame a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointSpring<T: RealField + Copy> {
-    /// The stiffness, N/m; negative for a spring that pushes.
+    /// The stiffness, N/m; negative for a repelling spring.
     pub stiffness: T,
     /// Its end on the body, in frame b, m.
     pub point: Vector3<T>,
@@ -18,18 +18,19 @@ pub struct PointSpring<T: RealField + Copy> {
     pub anchor: Vector3<T>,
 }
 
-/// The potential of springs that pull frame b, at the pose G in frame a, toward the pose `G_R`, Konz (4.37), (4.70d):
+/// The potential of springs that pull frame b, with the pose G in frame a, towards the pose `G_R`, Konz (4.37),
+/// (4.70d):
 ///
 /// ```text
 /// V(G) = V₀ + 1/2 |(G - G_R)ᵀ|²_K'        f = ∇V = vee2((I - G⁻¹ G_R) K')
 /// ```
 ///
-/// Whatever springs there are, seventeen numbers say all: a pose of least energy, that energy `V₀`, and a [`SecondMoment`] K' with
-/// the total stiffness, the centre of stiffness and the moment of stiffness. K' is the sum over the springs' points where all
-/// springs are relaxed at `G_R`; where they work against each other it may be indefinite though the Hessian at the minimum,
+/// Seventeen numbers represent any set of springs: a pose of least energy, that energy `V₀`, and a [`SecondMoment`] K' with the
+/// total stiffness, the centre of stiffness and the moment of stiffness. K' is the sum over the springs' points if all springs are
+/// relaxed at `G_R`; if they are preloaded against each other, K' may be indefinite although the Hessian at the minimum,
 /// `Vee(K')`, is not.
 ///
-/// Dampers need no more than a [`SecondMoment`] of their points: D' with the force `Vee(D') xi`.
+/// For dampers a [`SecondMoment`] of their points suffices: D' with the force `Vee(D') xi`.
 ///
 /// ```
 /// use fly_lie::SE3;
@@ -60,7 +61,7 @@ pub struct Stiffness<T: RealField + Copy> {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StiffnessError<T: RealField + Copy> {
-    /// Their stiffnesses sum to zero or less, so that the potential has no lower bound or no place.
+    /// Their stiffnesses sum to zero or less, so that the potential has no minimum.
     #[error("the springs' stiffnesses must sum to a positive number, found {stiffness} N/m")]
     NotPositive {
         /// The sum, N/m.
@@ -73,7 +74,7 @@ pub enum StiffnessError<T: RealField + Copy> {
 
 /// # Construction
 impl<T: RealField + Copy> Stiffness<T> {
-    /// Of springs that are all relaxed at the same pose, or of a controller: its minimum `G_R`, and K'.
+    /// For springs that are all relaxed at the same pose, or for a controller: the minimum `G_R`, and K'.
     pub fn new(minimum: SE3<T>, moment: SecondMoment<T>) -> Self {
         Self {
             moment,
@@ -82,12 +83,11 @@ impl<T: RealField + Copy> Stiffness<T> {
         }
     }
 
-    /// Of any springs, Konz (4.28) to (4.38).
+    /// For any springs, Konz (4.28) to (4.38).
     ///
-    /// The pose of least energy is a global minimum, the [`PoseFit`] of the springs' ends. It is the only
-    /// one if `Pi_s`, the [moment about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive
-    /// definite. Less than three springs leave a free direction, and so does any set of points on a line; then it is one of the
-    /// minima.
+    /// The pose of least energy is a global minimum, the [`PoseFit`] of the springs' ends. It is unique if `Pi_s`, the [moment
+    /// about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive definite. Fewer than three
+    /// springs, or points on a line, leave a free direction; it is then one of the minima.
     ///
     /// # Errors
     /// See [`StiffnessError`].
@@ -126,7 +126,7 @@ impl<T: RealField + Copy> Stiffness<T> {
         &self.minimum
     }
 
-    /// `V₀`, the energy that the springs keep there, J.
+    /// `V₀`, the energy that remains in the springs at the minimum, J.
     pub fn residual_energy(&self) -> T {
         self.residual_energy
     }
@@ -148,7 +148,7 @@ impl<T: RealField + Copy> Stiffness<T> {
         double_vee6(&(error * self.moment.matrix4()))
     }
 
-    /// `H_ij = d_j d_i V`, Konz (4.30), symmetric where the force is zero: the change of `force` along the twist `xi` is `H xi`.
+    /// `H_ij = d_j d_i V`, Konz (4.30), symmetric if the force is zero: the change of `force` along the twist `xi` is `H xi`.
     ///
     /// The print has the upper right block transposed, which contradicts its own (4.34).
     pub fn hessian(&self, pose: &SE3<T>) -> Matrix6<T> {

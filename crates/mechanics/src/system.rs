@@ -1,4 +1,4 @@
-//! A system as its description gives it.
+//! A system as described in a file.
 
 use crate::contact::{Compliance, ContactPoint};
 use crate::multibody::constraints::{
@@ -8,7 +8,7 @@ use crate::multibody::{BodyId, JointKind, Model, ModelBuilder, ModelError};
 use crate::text::some;
 use crate::{Battery, Inputs, QuadraticDrag, Rope};
 
-/// A system of rigid bodies with what drives it: everything that a description says.
+/// A system of rigid bodies with its actuators: the complete content of a description.
 ///
 /// ```
 /// use fly_mechanics::System;
@@ -47,27 +47,27 @@ pub struct System {
     pub name: String,
     /// Its bodies, joints, springs and dampers.
     pub model: Model<f64>,
-    /// Name and limits of each body's joint beyond its motion, in the order of [`Model::bodies`].
+    /// Name and limits of each body's joint, in the order of [`Model::bodies`].
     pub joints: Vec<JointData>,
     /// Its rotors and motors.
     pub inputs: Inputs,
-    /// The quadratic drag of bodies. It acts where its dynamics have [`Air`](crate::Air); no controller and no reference knows it.
+    /// The quadratic drag of bodies. It acts if the dynamics have [`Air`](crate::Air); controllers and references ignore it.
     pub quadratic_drag: Vec<(BodyId, QuadraticDrag)>,
-    /// What of its bodies touches the ground, where its dynamics have a [`Ground`](crate::Ground); no controller and no reference knows it.
+    /// The contact points of its bodies, active if the dynamics have a [`Ground`](crate::Ground); controllers and references ignore them.
     pub contacts: Vec<ContactPoint>,
-    /// What tilts rotors by joints, in simulations; controllers know the lag of the tilt.
+    /// The servos that tilt rotors through joints, in simulations; controllers use the lag of the tilt.
     pub servos: Vec<TiltServo>,
-    /// What feeds the motors of its rotors, in simulations; `None`: any voltage that they want.
+    /// The battery of its rotors' motors, in simulations; `None` for unlimited voltage.
     pub battery: Option<Battery>,
-    /// What closes its loops; see [`constraints`](Self::constraints).
+    /// Its loop closures; see [`constraints`](Self::constraints).
     pub loops: Vec<LoopClosure<f64>>,
     /// Its gears and belts; see [`constraints`](Self::constraints).
     pub couplings: Vec<Coupling<f64>>,
     /// Its wheels, skates and rolling bodies; see [`constraints`](Self::constraints).
     pub rolling: Vec<Rolling<f64>>,
-    /// Its ropes, which act in [`ActuatedDynamics`](crate::ActuatedDynamics); no controller and no reference knows them.
+    /// Its ropes, which act in [`ActuatedDynamics`](crate::ActuatedDynamics); controllers and references ignore them.
     pub ropes: Vec<Rope>,
-    /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
+    /// Parts of the description that the system ignores, and possible mistakes.
     pub notes: Vec<String>,
 }
 
@@ -75,13 +75,13 @@ pub struct System {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpeningError {
-    /// There is nothing to open.
+    /// The joint is free already.
     #[error("joint `{joint}` is free in the world already")]
     Free {
         /// Its name.
         joint: String,
     },
-    /// The command of what drives it would have nothing to act on.
+    /// A motor or servo drives the joint.
     #[error("joint `{joint}` cannot open: a motor or a servo drives it")]
     Driven {
         /// Its name.
@@ -93,18 +93,18 @@ pub enum OpeningError {
         /// Its name.
         joint: String,
     },
-    /// The open system cannot be.
+    /// The open system is invalid.
     #[error(transparent)]
     Model(ModelError),
 }
 
-/// A servo that turns a described joint to the commanded tilt of a rotor, in simulations: the torque `K (command - q) - D q_dot`, within its limits, on the joint and its
-/// opposite on what carries it. Where what turns has no inertia, `q` follows the command with the time constant `D / K`.
+/// A servo that drives a joint to the commanded tilt of a rotor, in simulations: the torque `K (command - q) - D q_dot`, within its limits, acts on the joint
+/// and its opposite on the carrier. If the driven body has no inertia, `q` follows the command with the time constant `D / K`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TiltServo {
-    /// The rotor's number.
+    /// The index of the rotor.
     pub rotor: usize,
-    /// The body that turns: its joint's position is the tilt.
+    /// The driven body: its joint's position is the tilt.
     pub joint: BodyId,
     /// `K`, N m/rad.
     pub stiffness: f64,
@@ -117,9 +117,9 @@ pub struct TiltServo {
 /// The name and the limits of a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointData {
-    /// Its name; that of the body that it carries, unless it has one of its own.
+    /// Its name; by default that of the body that it carries.
     pub name: String,
-    /// What it may not exceed. Nothing in the model enforces it; in [`ActuatedDynamics`](crate::ActuatedDynamics) a stop does.
+    /// Its limits. The model does not enforce them; a stop does in [`ActuatedDynamics`](crate::ActuatedDynamics).
     pub limits: JointLimits,
 }
 
@@ -128,7 +128,7 @@ pub struct JointData {
 pub struct JointLimits {
     /// The smallest and the largest position, rad or m.
     pub position: Option<[f64; 2]>,
-    /// What stops it beyond these positions; needs a joint whose coordinate is its position. `None`: nothing does.
+    /// The stop at these positions; requires a joint whose coordinate is its position. `None` for no stop.
     pub stop: Option<Compliance>,
     /// The largest speed to either side, rad/s or m/s.
     pub velocity: Option<f64>,
@@ -138,7 +138,7 @@ pub struct JointLimits {
 
 /// # Construction
 impl System {
-    /// A model that nothing drives. Its joints have the names of the bodies that they carry, and no limits.
+    /// A model without actuators. Its joints have the names of the bodies that they carry, and no limits.
     pub fn new(name: impl Into<String>, model: Model<f64>) -> Self {
         let joints = model.bodies().map(|body| JointData {
             name: model.name(body).to_owned(),
@@ -164,7 +164,7 @@ impl System {
 
 /// # Changes
 impl System {
-    /// The same system with more bodies, springs and dampers: loads, tools, frames. What drives it and what closes its loops stay.
+    /// The same system with additional bodies, springs and dampers: loads, tools, frames. Keeps its actuators and loops.
     ///
     /// ```
     /// use fly_mechanics::multibody::{Body, Joint};
@@ -192,7 +192,7 @@ impl System {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with what was added.
+    /// The error in the additions.
     pub fn with(
         self,
         add: impl FnOnce(ModelBuilder<f64>) -> ModelBuilder<f64>,
@@ -201,7 +201,7 @@ impl System {
         Ok(self.carried_to(model))
     }
 
-    /// The same system on another model that has all of its bodies.
+    /// The same system on another model that contains all of its bodies.
     fn carried_to(self, model: Model<f64>) -> Self {
         let mut extended = Self::new(self.name, model);
         for (body, joint) in self.model.bodies().zip(self.joints) {
@@ -247,8 +247,8 @@ impl System {
         extended
     }
 
-    /// The same system after the joint has opened that carries this body: it is free in the world, and what carried it goes on without it.
-    /// [`Opening`](crate::Opening) carries states over. The joint takes its spring, its damping, its limits and its stops with it, and all dampers between the two bodies.
+    /// The same system after the opening of the joint that carries this body: the body is free in the world, and its former carrier continues without it.
+    /// [`Opening`](crate::Opening) converts the states. The joint's spring, damping, limits and stops vanish with it, as do all dampers between the two bodies.
     ///
     /// # Errors
     /// [`OpeningError`]: the joint is free already, driven by a motor or a servo, or coupled with others.
@@ -291,7 +291,7 @@ impl System {
 
 /// # Constraints
 impl System {
-    /// Its loops, couplings and rolling bodies, to be stabilised, joined by others and built.
+    /// A builder with its loops, couplings and rolling bodies, for stabilisation and further constraints.
     ///
     /// ```
     /// use fly_mechanics::System;
@@ -331,7 +331,7 @@ impl System {
     }
 }
 
-/// Loops, couplings, and what rolls, in this order.
+/// Loops, couplings and rolling bodies, in this order.
 pub(crate) fn constraints(
     loops: &[LoopClosure<f64>],
     couplings: &[Coupling<f64>],
@@ -349,7 +349,7 @@ pub(crate) fn constraints(
 
 /// # Air
 impl System {
-    /// Whether wind does anything to it: a body with drag, or a rotor with aerodynamics.
+    /// Returns whether wind affects it: a body with drag, or a rotor with aerodynamics.
     pub fn feels_wind(&self) -> bool {
         let mut rotors = self.inputs.rotors().as_slice().iter();
         !self.quadratic_drag.is_empty()
@@ -357,7 +357,7 @@ impl System {
             || rotors.any(|rotor| rotor.propeller.aerodynamics.is_some())
     }
 
-    /// Whether the air does anything to it, wind or not: the same, or a rotor that feels the ground.
+    /// Returns whether the air affects it, including ground effect on a rotor.
     pub fn feels_air(&self) -> bool {
         let mut rotors = self.inputs.rotors().as_slice().iter();
         self.feels_wind() || rotors.any(|rotor| rotor.propeller.feels_air())
@@ -366,18 +366,18 @@ impl System {
 
 /// # Joints
 impl System {
-    /// What is known of the joint that carries a body; `None` for the world.
+    /// The data of the joint that carries a body; `None` for the world.
     pub fn joint(&self, body: BodyId) -> Option<&JointData> {
         self.joints.get(body.index().checked_sub(1)?)
     }
 
-    /// The body that the joint of this name carries.
+    /// The body carried by the joint with this name.
     pub fn joint_named(&self, name: &str) -> Option<BodyId> {
         let mut both = self.model.bodies().zip(&self.joints);
         both.find_map(|(body, joint)| (joint.name == name).then_some(body))
     }
 
-    /// Notes on joints that move without moving any mass: the mass matrix is singular there.
+    /// Notes on joints that move no mass: the mass matrix is singular there.
     pub(crate) fn remarks(model: &Model<f64>) -> Vec<String> {
         let count = model.body_count() + 1;
         let mut heavy = vec![false; count];

@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use crate::multibody::{Joint, JointKind};
 use crate::{FreeBody, PseudoInertia, Rotors, System};
 
-/// A vehicle as its description gives it: one free rigid body with rotors.
+/// A vehicle from its description: one free rigid body with rotors.
 ///
 /// ```
 /// use fly_mechanics::Vehicle;
@@ -42,26 +42,26 @@ pub struct Vehicle {
     pub name: String,
     /// The name of its body.
     pub body_name: String,
-    /// Its inertia in the field of gravity, and its drag.
+    /// Its inertia, gravity and drag.
     pub body: FreeBody<f64>,
     /// Its rotors.
     pub rotors: Rotors,
 }
 
-/// Why a system is not one free body with rotors.
+/// Why a system is not a single free body with rotors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VehicleError {
-    /// Another number of bodies than one: their names.
+    /// Not exactly one body: their names.
     #[error("expected exactly one body, found {}", bodies(.0))]
     Bodies(Vec<String>),
-    /// The body does not move freely.
+    /// The body is not free.
     #[error("expected a free joint, but body `{body}` moves otherwise")]
     NotFree {
         /// The body.
         body: String,
     },
-    /// The body's joint is not in the origin of the world.
+    /// The body's joint is not at the world's origin.
     #[error("a free body has its `{key}` in its configuration, not in its description")]
     Placed {
         /// The body.
@@ -69,13 +69,13 @@ pub enum VehicleError {
         /// `position` or `orientation`.
         key: &'static str,
     },
-    /// The body weighs nothing.
+    /// The body has no mass.
     #[error("body `{body}` has no mass")]
     WithoutMass {
         /// The body.
         body: String,
     },
-    /// A torque about some axis would accelerate it without bound.
+    /// A moment of inertia is zero, so that a torque would cause infinite acceleration.
     #[error(
         "body `{body}` is a point mass or a thin rod: a free body needs moments of inertia about all axes"
     )]
@@ -94,7 +94,7 @@ pub enum VehicleError {
         /// The body.
         body: String,
     },
-    /// Loops are closed, joints coupled, or it rolls.
+    /// It has closed loops, coupled joints or rolling contacts.
     #[error("a free body has neither `{key}` nor anything else that constrains its motion")]
     Constraints {
         /// `loops`, `couplings` or `rolling`.

@@ -498,7 +498,7 @@ fn every_shipped_system_is_tuned_or_says_why_not() {
                     let is_why = stderr.starts_with("error: the inputs move the system in ")
                         || stderr.starts_with("error: no energies were found that the inputs can follow with these poles")
                         || stderr.starts_with("error: the system cannot rest there")
-                        || stderr.starts_with("error: `differential drive` rolls: no smooth law makes rest there stable");
+                        || stderr.starts_with("error: `differential drive` rolls: no smooth law stabilises it at rest");
                     assert!(is_why, "{name} {wish:?}: {stderr}");
                 }
             }

@@ -8,29 +8,29 @@ use super::{
     Allocation, AllocationError, Allocator, DefaultDim, Outcome, Sizes, Solver, tolerance,
 };
 
-/// How often the least violation is raised at most; once for each set of rows that contradict each other, mostly one or two.
+/// The most increases of the least violation: one per set of contradictory rows, usually one or two.
 const RAISES: usize = 50;
-/// A desired input this many times larger than the limits is brought nearer where it leads to no answer.
+/// A desired input this many times larger than the limits is moved closer if its own search fails.
 const AWAY: f64 = 1e12;
 
-/// Exact solver of (5.83) for the problem of Konz A.4.3, by the dual method of Goldfarb and Idnani (1983).
+/// Exact solver of (5.83), the problem of Konz A.4.3, by the dual method of Goldfarb and Idnani (1983).
 ///
-/// It starts with the rows that were active last and needs one subproblem for each row that has become active or inactive
-/// since; mostly none. New bounds cost a copy, a new metric one factorisation; none of it allocates.
+/// It starts from the last active set and solves one subproblem for each row that has become active or inactive since;
+/// usually none. New bounds cost a copy, a new metric one factorisation; neither allocates.
 ///
-/// Where nothing satisfies the limits the answer is [`Infeasible`](Outcome::Infeasible): among the inputs for which the
-/// largest violation is least (rows of `W` scaled to length 1), the one nearest to the desired input.
+/// If the limits are contradictory it returns [`Infeasible`](Outcome::Infeasible): of the inputs with the least largest
+/// violation (rows of `W` scaled to length 1), the one nearest to the desired input.
 #[derive(Clone, Debug)]
 pub struct ActiveSet<T: RealField + Copy = f64, P: Dim = DefaultDim, M: Dim = DefaultDim>
 where
     DefaultAllocator: Sizes<P, M>,
 {
     limits: Limits<T, P, M>,
-    /// L^-1 of H = L^T L, and room for the next one.
+    /// L^-1 of H = L^T L, and storage for the next one.
     inverse_factor: OMatrix<T, P, P>,
     scratch: OMatrix<T, P, P>,
     dual: Dual<T, P, M>,
-    /// The limits as far as they had to give way.
+    /// The limits, widened as far as necessary.
     widened: Limits<T, P, M>,
     last: OVector<T, P>,
     nearer: OVector<T, P>,
@@ -43,7 +43,8 @@ where
     /// For the given limits and metric `H` (p x p).
     ///
     /// # Errors
-    /// [`AllocationError::Shape`] or [`AllocationError::Metric`] if the metric does not fit or is not positive definite.
+    /// [`AllocationError::Shape`] if the metric has the wrong shape, [`AllocationError::Metric`] if it is not positive
+    /// definite.
     pub fn new(
         limits: &Limits<T, P, M>,
         metric: &OMatrix<T, P, P>,
@@ -63,10 +64,10 @@ where
         Ok(solver)
     }
 
-    /// Multipliers of the rows of `W` at the last answer: `H (u - u0) + W^T multipliers = 0`.
+    /// Multipliers of the rows of `W` at the last solution: `H (u - u0) + W^T multipliers = 0`.
     ///
-    /// Above zero where an upper bound is active, below where a lower one is; meaningful after an
-    /// [`Optimal`](Outcome::Optimal) answer.
+    /// Positive where an upper bound is active, negative where a lower one is; valid after an
+    /// [`Optimal`](Outcome::Optimal) result.
     pub fn multipliers(&self) -> OVector<T, M> {
         let (_, m) = self.limits.sizes();
         let mut all = OVector::zeros_generic(m, U1);
@@ -76,12 +77,12 @@ where
         all
     }
 
-    /// Rows of `W` that are active at the last answer, in the order in which they became so.
+    /// Active rows of `W` at the last solution, in the order in which they became active.
     pub fn active_rows(&self) -> &[usize] {
         self.dual.working()
     }
 
-    /// Searches once more from nothing if rounding brought the first search into a circle.
+    /// Searches again from an empty working set if rounding made the first search cycle.
     fn search(&mut self, desired: &[T], input: &mut [T]) -> (Search<T>, u32) {
         let (search, count) = self.dual.search(&self.limits, desired, input);
         if search != Search::Exhausted {
@@ -92,16 +93,16 @@ where
         (search, count + more)
     }
 
-    /// The input nearest to the desired one among those whose largest violation is least; at least `violation`.
+    /// Of the inputs with the least largest violation, which is at least `violation`, the one nearest to the desired input.
     ///
-    /// Every set of rows that contradict each other says how far they must give way; the least violation is reached as soon as none is left.
+    /// Every set of contradictory rows yields a lower bound on the violation; the least violation is reached when no such set is left.
     fn yielding(&mut self, mut violation: T, desired: &[T], input: &mut [T]) -> (Outcome, u32) {
         let mut iterations = 0;
         for _ in 0..RAISES {
             if !violation.is_finite() {
                 break;
             }
-            // A little more than needed, so that rounding leaves something between the bounds.
+            // A little more than necessary, so that rounding leaves a feasible set.
             let slack = tolerance::<T>(1e-10, 1e-5);
             self.widened
                 .widen(&self.limits, violation * (T::one() + slack));
@@ -118,13 +119,14 @@ where
         (Outcome::Unfinished, iterations)
     }
 
-    /// Takes an answer if it is inside the limits to rounding, and then up to the last bit where it can.
+    /// Accepts a solution if it satisfies the limits to rounding, and then moves it inside to the last bit where
+    /// possible.
     fn accepts(&self, input: &mut [T]) -> bool {
         self.limits.draw_inside(input) || holds(&self.limits, input)
     }
 
-    /// Where the desired input is so far away that its digits say nothing of the limits: one nearer on the way to the interior point, whose answer is the
-    /// same to rounding.
+    /// If the desired input is so far away that its digits carry nothing about the limits: replaces it by one closer on the line to the interior point,
+    /// with the same solution to rounding.
     fn shorten(&mut self, desired: &[T]) -> bool {
         let inside = self.limits.interior();
         let near = nalgebra::convert::<f64, T>(AWAY) * self.limits.scale();
@@ -134,13 +136,13 @@ where
         }
         let part = near / far;
         for (i, desired) in desired.iter().enumerate() {
-            // Without the difference, which may overflow.
+            // Avoids the difference, which may overflow.
             self.nearer[i] = inside[i] * (T::one() - part) + *desired * part;
         }
         true
     }
 
-    /// Factorises a metric and takes it; the one before stays if it has no factors.
+    /// Factorises a metric and stores it; on failure the previous one stays.
     fn factor(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
         self.check_shape("metric", metric)?;
         inverse_factor(metric, self.scratch.as_mut_slice())?;
@@ -165,7 +167,7 @@ where
         })
     }
 
-    /// What is left where a search failed: the way from the point inside as far as the limits let it.
+    /// Fallback after a failed search: goes from the interior point towards the input as far as the limits allow.
     fn cut(&mut self, input: &mut [T]) {
         self.dual.clear();
         if finite("input", input).is_err() {
@@ -242,7 +244,7 @@ where
     }
 }
 
-/// Whether an input is inside the limits to rounding.
+/// Whether an input satisfies the limits to rounding.
 fn holds<T: RealField + Copy, P: Dim, M: Dim>(limits: &Limits<T, P, M>, input: &[T]) -> bool
 where
     DefaultAllocator: Sizes<P, M>,
@@ -263,7 +265,7 @@ where
 {
     let p = metric.nrows();
     let half: T = nalgebra::convert(0.5);
-    // The lower factor L^T by rows, in the place of the answer.
+    // The lower factor L^T by rows, in place of the result.
     for i in 0..p {
         for j in 0..=i {
             let known = (0..j).fold(T::zero(), |sum, k| {

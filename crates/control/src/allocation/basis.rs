@@ -1,4 +1,4 @@
-//! Independent rows as a triangle in the metric: what the dual method solves with.
+//! Triangular factors of independent rows in a metric, for the dual method.
 
 use nalgebra::allocator::Allocator as Memory;
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
@@ -6,10 +6,10 @@ use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
 use super::limits::dot;
 use super::tolerance;
 
-/// The factors of some rows `A` (k x n) in a metric `H`: `J^T A^T = [R; 0]` with `J J^T = H^-1` and R upper triangular.
+/// The factors of rows `A` (k x n) in a metric `H`: `J^T A^T = [R; 0]` with `J J^T = H^-1` and R upper triangular.
 ///
-/// Goldfarb and Idnani's pair (see [`super::dual`]). A row enters by a reflection and leaves by rotations, of J's columns
-/// both, so that the condition of the rows is never squared and errors do not grow: J stays `H^-1/2` times an orthogonal
+/// Goldfarb and Idnani's pair (see [`super::dual`]). A reflection of J's columns adds a row, and rotations remove one, so
+/// that the condition number of the rows is never squared and errors do not grow: J stays `H^-1/2` times an orthogonal
 /// matrix.
 #[derive(Clone, Debug)]
 pub(super) struct Basis<T: RealField + Copy, P: Dim>
@@ -30,7 +30,7 @@ impl<T: RealField + Copy, P: Dim> Basis<T, P>
 where
     DefaultAllocator: Memory<P> + Memory<P, P>,
 {
-    /// For n coordinates in the metric of the identity.
+    /// For n coordinates in the identity metric.
     pub fn new(n: P) -> Self {
         Self {
             count: 0,
@@ -40,20 +40,21 @@ where
         }
     }
 
-    /// No rows, and any J of the metric.
+    /// No rows, with any J of the metric.
     pub fn reset(&mut self, columns: &OMatrix<T, P, P>) {
         self.count = 0;
         self.columns.copy_from(columns);
     }
 
-    /// Takes a row in, of which `parts = J^T a` is given and used up. False, and nothing changes, if it depends on the others.
+    /// Adds a row, given as `parts = J^T a`, which is overwritten. Returns false, and changes nothing, if the row depends on
+    /// the others.
     pub fn add(&mut self, parts: &mut [T]) -> bool {
         let (n, k) = (self.n(), self.count);
         let Some(rest) = self.rest(parts) else {
             return false;
         };
         let outside = &mut parts[k..];
-        // The reflection that turns the part outside into a multiple of the first free column.
+        // The reflection that maps the independent part to a multiple of the first free column.
         let pivot = if outside[0] > T::zero() { -rest } else { rest };
         if outside.len() > 1 {
             outside[0] -= pivot;
@@ -77,7 +78,7 @@ where
         true
     }
 
-    /// Takes the row at this position out.
+    /// Removes the row at this position.
     pub fn remove(&mut self, position: usize) {
         let n = self.n();
         self.count -= 1;
@@ -113,12 +114,12 @@ where
         self.columns.nrows()
     }
 
-    /// The columns of J, one after the other.
+    /// The columns of J, in order.
     fn columns(&self) -> impl Iterator<Item = &[T]> {
         self.columns.as_slice().chunks_exact(self.n().max(1))
     }
 
-    /// Column j of R and what follows it.
+    /// Column j of R and the columns after it.
     fn triangle(&self, j: usize) -> &[T] {
         &self.triangle.as_slice()[j * self.n()..]
     }
@@ -130,8 +131,8 @@ where
         }
     }
 
-    /// Length of the part of a row outside the others, from `parts = J^T a`; `None` if it depends on them: if that is shorter than 1e-10 (1e-4 in
-    /// single precision) of the row.
+    /// Length of the independent part of a row, from `parts = J^T a`; `None` if the row depends on the others, that is, if this part is shorter
+    /// than 1e-10 (1e-4 in single precision) of the row.
     pub fn rest(&self, parts: &[T]) -> Option<T> {
         let outside = &parts[self.count..];
         let outside = dot(outside, outside);

@@ -1,34 +1,34 @@
-//! The point of a polyhedron nearest to a target in a metric, by the dual method of Goldfarb and Idnani.
+//! The point of a polyhedron nearest to a target in a metric: the dual method of Goldfarb and Idnani.
 //!
 //! > D. Goldfarb, A. Idnani, *A numerically stable dual method for solving strictly convex quadratic programs*,
 //! > Mathematical Programming 27 (1983).
 //!
-//! Konz A.4.3 goes from a point inside along the boundary to the nearest one. This method comes from the other side: it starts
-//! at the target itself, which the law computes first anyway, and takes in the rows that are exceeded, one after the other.
-//! With the working rows `A` as equalities, `A u = b`, the nearest point and the multipliers are, in the factors of [`Basis`],
+//! Konz A.4.3 walks from an interior point along the boundary to the nearest point. The dual method comes from outside: it
+//! starts at the target itself, which the law computes anyway, and adds the violated rows one after the other. With the
+//! working rows `A` as equalities, `A u = b`, the nearest point and the multipliers are, in the factors of [`Basis`],
 //!
 //! ```text
 //! R^T w = A u0 - b,    u = u0 - J_1 w,    R mu = w                               (A.133)-(A.136) of Konz in these factors
 //! ```
 //!
-//! A multiplier that points to the wrong side names a row to take out. As soon as none does, the most exceeded row enters: its
-//! own multiplier rises from zero until its bound is met, and whichever row's multiplier falls to zero on the way leaves.
-//! Every row that enters makes the distance to the target larger, so no working set repeats and none needs a rule against
-//! cycling. A row that is exceeded and depends on working rows none of which can leave proves that no point satisfies all.
+//! A multiplier of the wrong sign marks a row to remove. Once there is none, the most violated row enters: its multiplier
+//! rises from zero until its bound is met, and every row whose multiplier falls to zero on the way leaves. Every row that
+//! enters increases the distance to the target, so no working set repeats and no rule against cycling is needed. A violated
+//! row that depends on working rows none of which can leave proves that the rows are infeasible.
 //!
-//! The working set of the last call is the start of the next, whatever has become of target and bounds since; mostly it is
-//! right at once. `u` depends on target, bounds and working set alone, not on the way there.
+//! The working set of the last call starts the next one, whatever has happened to target and bounds in between; usually it
+//! is correct at once. `u` depends on target, bounds and working set alone, not on the path to them.
 //!
-//! # A target far away
+//! # Distant targets
 //!
-//! `u = u0 - J_1 w` loses the digits that `u0` and `u` do not share. Where the target is a thousand times larger than the point, the point is brought back
-//! onto the working rows by the same factors, `R^T w = A u - b`, until they hold, and tolerances are those of the limits.
+//! `u = u0 - J_1 w` loses the digits that `u0` and `u` do not share. If the target is a thousand times larger than the point, the point is iteratively
+//! projected back onto the working rows with the same factors, `R^T w = A u - b`, until they hold, and tolerances are relative to the limits.
 //!
-//! # Where nothing satisfies all rows
+//! # Infeasible rows
 //!
-//! Then the row that cannot enter is a combination of working rows with signs that contradict each other, `a + sum c_i a_i = 0` with `c_i >= 0` for rows that
-//! all point outwards (the certificate of Farkas). All of them together give way by `excess / (|a| + sum c_i |a_i|)` each before they can be met, and
-//! no less will do: [`Search::Impossible`].
+//! The row that cannot enter is then a combination of working rows with contradictory signs, `a + sum c_i a_i = 0` with `c_i >= 0` for rows that all point
+//! outwards (a Farkas certificate). Each of these bounds must be relaxed by at least `excess / (|a| + sum c_i |a_i|)` before all can be met:
+//! [`Search::Impossible`].
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
 
@@ -36,11 +36,11 @@ use super::basis::Basis;
 use super::limits::{Limits, dot, largest};
 use super::{Sizes, tolerance};
 
-/// A target this many times larger than the point is far away.
+/// A target this many times larger than the point is distant.
 const FAR: f64 = 1e3;
-/// How often a point is brought back onto the working rows at most: once for every 16 digits that the target has before the point's.
+/// The most projections back onto the working rows: one for every 16 digits by which the target exceeds the point.
 const REFINEMENTS: usize = 20;
-/// After so many changes of the working set its factors are computed afresh.
+/// Refactorise after this many changes of the working set.
 const FRESH: u32 = 100;
 
 /// How a search ended.
@@ -48,9 +48,9 @@ const FRESH: u32 = 100;
 pub(super) enum Search<T> {
     /// At the nearest point.
     Arrived,
-    /// Nothing satisfies all rows unless each bound gives way by this, rows scaled to length 1.
+    /// Infeasible unless each bound is relaxed by this, rows scaled to length 1.
     Impossible(T),
-    /// Too many steps: only rounding could bring us here.
+    /// Too many steps, which only rounding can cause.
     Exhausted,
 }
 
@@ -61,15 +61,15 @@ where
     DefaultAllocator: Sizes<P, M>,
 {
     basis: Basis<T, P>,
-    /// J without any rows: L^-1 of H = L^T L.
+    /// J of the empty working set: L^-1 of H = L^T L.
     metric: OMatrix<T, P, P>,
-    /// Rows taken as equalities, in the order of the basis, and on which side of them: 1 above, -1 below.
+    /// Rows treated as equalities, in the order of the basis, and their active side: 1 upper, -1 lower.
     working: OVector<usize, P>,
     sides: OVector<T, P>,
     count: usize,
     /// Side of every row; 0 outside the working set.
     side_of: OVector<T, M>,
-    /// Where a row has a single entry 1 or -1: its column and that entry.
+    /// For a row with a single entry 1 or -1: its column and that entry.
     single: OVector<Option<(usize, T)>, M>,
     multipliers: OVector<T, P>,
     /// w of the module's text, J^T a of a row, R^-1 of it.
@@ -84,7 +84,7 @@ impl<T: RealField + Copy, P: Dim, M: Dim> Dual<T, P, M>
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// For these rows, in the metric of the identity.
+    /// For these rows, in the identity metric.
     pub fn new(limits: &Limits<T, P, M>) -> Self {
         let (n, m) = limits.sizes();
         let single = |row: &[T]| {
@@ -111,13 +111,13 @@ where
         }
     }
 
-    /// Takes another metric `H = L^T L`, given by `L^-1`; the working set stays.
+    /// Sets another metric `H = L^T L`, given by `L^-1`; keeps the working set.
     pub fn set_metric(&mut self, limits: &Limits<T, P, M>, inverse_factor: &OMatrix<T, P, P>) {
         self.metric.copy_from(inverse_factor);
         self.refresh(limits);
     }
 
-    /// Forgets the working set.
+    /// Clears the working set.
     pub fn clear(&mut self) {
         self.count = 0;
         self.side_of.fill(T::zero());
@@ -125,7 +125,7 @@ where
         self.changes = 0;
     }
 
-    /// Computes the factors of the working set afresh.
+    /// Refactorises the working set.
     fn refresh(&mut self, limits: &Limits<T, P, M>) {
         self.basis.reset(&self.metric);
         self.changes = 0;
@@ -145,7 +145,7 @@ where
     }
 }
 
-/// # Answers
+/// # Solution
 impl<T: RealField + Copy, P: Dim, M: Dim> Dual<T, P, M>
 where
     DefaultAllocator: Sizes<P, M>,
@@ -155,14 +155,14 @@ where
         &self.working.as_slice()[..self.count]
     }
 
-    /// Multipliers of the working rows: above zero at an upper bound, below at a lower one.
+    /// Multipliers of the working rows: positive at an upper bound, negative at a lower one.
     pub fn multipliers(&self) -> &[T] {
         &self.multipliers.as_slice()[..self.count]
     }
 
-    /// Writes into `point` the point within the limits that is nearest to `target`, and counts the subproblems.
+    /// Writes into `point` the feasible point nearest to `target`, and counts the subproblems.
     ///
-    /// The limits hold to rounding. Where there is no answer the point is the last one tried.
+    /// The limits hold to rounding. If the search fails, the point is the last iterate.
     pub fn search(
         &mut self,
         limits: &Limits<T, P, M>,
@@ -173,7 +173,7 @@ where
         if self.changes >= FRESH {
             self.refresh(limits);
         }
-        // Bounds may have been taken away since the last call.
+        // Bounds may have been removed since the last call.
         for position in (0..self.count).rev() {
             if !self.bound(limits, position).is_finite() {
                 self.remove(position);
@@ -187,13 +187,13 @@ where
                 continue;
             }
             let size = self.size(limits, target, point);
-            // Exceeded by less than this is rounding.
+            // Violations below this are rounding.
             let feasible = tolerance::<T>(1e-12, 1e-5) * size;
             let Some((row, side, excess)) = self.most_exceeded(limits, point, feasible) else {
                 return (Search::Arrived, iterations);
             };
             if let Err(give) = self.enter(limits, row, side, point) {
-                // Rows that meet in a point, each rounded in its own way, contradict each other in the last digits.
+                // Rows that meet in a point, each rounded separately, contradict each other in the last digits.
                 let search = if excess <= tolerance::<T>(1e-9, 1e-4) * size {
                     Search::Arrived
                 } else {
@@ -205,7 +205,7 @@ where
         (Search::Exhausted, u32::try_from(most).unwrap_or(u32::MAX))
     }
 
-    /// What tolerances are relative to: the sizes of point and target, of point and limits if the target is far away; the point is refined there.
+    /// The scale of the tolerances: the sizes of point and target, or of point and limits if the target is distant; the point is then refined.
     fn size(&mut self, limits: &Limits<T, P, M>, target: &[T], point: &mut [T]) -> T {
         let of = |x: &[T]| largest(x.iter().copied());
         let (far, near) = (of(target), of(point));
@@ -219,7 +219,7 @@ where
         if near > rounding { near } else { rounding }
     }
 
-    /// Brings a point back onto the working rows.
+    /// Projects a point back onto the working rows.
     fn refine(&mut self, limits: &Limits<T, P, M>, point: &mut [T]) {
         let k = self.count;
         let mut before: T = convert(f64::INFINITY);
@@ -228,7 +228,7 @@ where
                 self.distances[i] = self.value(limits, i, point) - self.bound(limits, i);
             }
             let off = largest(self.distances.as_slice()[..k].iter().copied());
-            // As far as rounding lets it; NaN ends it, too.
+            // Until rounding stops the progress; NaN stops it, too.
             let nearer = off < before;
             if !nearer || off == T::zero() {
                 return;
@@ -246,7 +246,7 @@ impl<T: RealField + Copy, P: Dim, M: Dim> Dual<T, P, M>
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// Sets point and multipliers to those of the working rows taken as equalities.
+    /// Computes point and multipliers with the working rows as equalities.
     fn nearest_on_working_rows(&mut self, limits: &Limits<T, P, M>, target: &[T], point: &mut [T]) {
         let k = self.count;
         point.copy_from_slice(target);
@@ -263,7 +263,7 @@ where
         self.basis.solve(self.multipliers.as_mut_slice());
     }
 
-    /// A bound of a single input is met to the last bit.
+    /// Sets inputs with a bound of their own to the bound exactly.
     #[inline]
     fn meet_single_bounds(&self, limits: &Limits<T, P, M>, point: &mut [T]) {
         for i in 0..self.count {
@@ -292,7 +292,7 @@ where
         }
     }
 
-    /// The working row that holds the point back from the target most, if one does.
+    /// The working row with the most wrong multiplier, if any.
     fn wrong_side(&self) -> Option<usize> {
         let k = self.count;
         let signed = |i: usize| self.sides[i] * self.multipliers[i];
@@ -312,7 +312,7 @@ where
         found
     }
 
-    /// The row outside the working set that is exceeded most and by more than `tolerance`: row, side, by how much.
+    /// The most violated row outside the working set, if violated by more than `tolerance`: row, side, violation.
     #[inline]
     fn most_exceeded(
         &self,
@@ -336,10 +336,10 @@ where
         most
     }
 
-    /// Takes a row that the point exceeds into the working set, and out of it what has to leave for that.
+    /// Adds a violated row to the working set, and removes the rows that must leave for it.
     ///
     /// # Errors
-    /// By how much all bounds have to give way, rows scaled to length 1, before it can be met.
+    /// The amount by which each bound must be relaxed, rows scaled to length 1, before the row can be met.
     fn enter(
         &mut self,
         limits: &Limits<T, P, M>,
@@ -362,12 +362,12 @@ where
             self.basis.solve(rates);
             let length = dot(parts, parts).sqrt();
             let rest = self.basis.rest(parts);
-            // How far the multiplier may rise until the bound is met, and until a working row lets go.
+            // How far the multiplier can rise until the bound is met, and until a working row leaves.
             let mut rise = rest.map(|rest| excess / (rest * rest));
             let mut leaving = None;
             for i in 0..k {
                 let rate = self.sides[i] * side * self.rates[i];
-                // Parts of a row along working rows below this, relative to its length, are rounding.
+                // Components of a row along working rows below this, relative to its length, are rounding.
                 if rate * self.basis.length(i) > tolerance::<T>(1e-11, 1e-5) * length {
                     let signed = self.sides[i] * self.multipliers[i];
                     let until = if signed > T::zero() {
@@ -404,7 +404,7 @@ where
         }
     }
 
-    /// By how much a row, exceeded by `excess`, and the working rows that contradict it have to give way.
+    /// The amount by which a row, violated by `excess`, and the working rows that contradict it must be relaxed.
     fn give(&self, limits: &Limits<T, P, M>, index: usize, side: T, excess: T) -> T {
         let length = |row: usize| limits.reciprocal(row).recip();
         let mut all = length(index);
@@ -433,7 +433,7 @@ where
     }
 }
 
-/// On which side of a row that it exceeds the point is.
+/// The violated side of a row.
 fn side<T: RealField + Copy, P: Dim, M: Dim>(limits: &Limits<T, P, M>, row: usize, point: &[T]) -> T
 where
     DefaultAllocator: Sizes<P, M>,

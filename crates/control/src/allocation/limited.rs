@@ -1,4 +1,4 @@
-//! Limits on inputs and on their rates, and the solver that keeps them.
+//! Allocation with limits on inputs and on their rates.
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
@@ -6,7 +6,7 @@ use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 use super::limits::check_length;
 use super::{Allocation, AllocationError, Allocator, DefaultDim, Limits, Outcome, Sizes};
 
-/// Limits, how fast inputs may change, and a solver for when they are met.
+/// Limits on inputs and rates, and the solver called when they are violated.
 pub struct Limited<A, T: RealField + Copy = f64, P: Dim = DefaultDim, M: Dim = DefaultDim>
 where
     DefaultAllocator: Sizes<P, M>,
@@ -14,21 +14,21 @@ where
     limits: Limits<T, P, M>,
     allocator: A,
     rate: Option<Rate<T, P, M>>,
-    /// Whether there is an input before.
+    /// Whether there is a previous input.
     begun: bool,
 }
 
-/// `|u - u_before| <= most * elapsed`, one row for each input after the rows of the limits.
+/// Rate limits `|u - u_before| <= most * elapsed`, one row per input after the rows of the limits.
 struct Rate<T: RealField + Copy, P: Dim, M: Dim>
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// Of each input, in its unit per second.
+    /// Per input, in its unit per second.
     most: OVector<T, P>,
     /// Bounds of all rows.
     lower: OVector<T, M>,
     upper: OVector<T, M>,
-    /// Bounds of each input, which come before its rate.
+    /// Bounds of each input without its rate limit.
     within: [OVector<T, P>; 2],
 }
 
@@ -36,9 +36,10 @@ impl<A: Allocator<T, P>, T: RealField + Copy, P: Dim, M: Dim> Limited<A, T, P, M
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// For these limits, a rate for each input (its unit per second), and the solver that `make` builds for the limits.
+    /// From limits, a rate limit for each input (its unit per second), and the solver that `make` builds for the
+    /// limits.
     ///
-    /// With rates the last p rows of the limits are those of each input alone.
+    /// With rates the last p rows of the limits are those of the individual inputs.
     ///
     /// # Errors
     /// Those of `make`.
@@ -70,10 +71,11 @@ where
 
 #[cfg(feature = "std")]
 impl Limited<Box<dyn Allocator>> {
-    /// For these limits and a rate for each input (its unit per second), with the solver that `make` builds for the rows of both.
+    /// From limits and a rate limit for each input (its unit per second), with the solver that `make` builds for the rows of
+    /// both.
     ///
     /// # Errors
-    /// [`AllocationError::Length`] if there is not one rate for each input, and those of `make`.
+    /// [`AllocationError::Length`] unless there is one rate per input, and those of `make`.
     pub fn with_rates(
         limits: &Limits,
         rate: Option<Vec<f64>>,
@@ -89,8 +91,8 @@ impl Limited<Box<dyn Allocator>> {
         Self::new(limits, rate.map(nalgebra::DVector::from_vec), make)
     }
 
-    /// The same with these bounds of each input (p numbers each, infinite where there is none) in the place of the limits that concern
-    /// bounded inputs alone.
+    /// The same with these bounds of each input (p entries each, infinite for no bound) in place of the limits that concern bounded
+    /// inputs alone.
     ///
     /// # Errors
     /// As [`with_rates`](Self::with_rates) and [`Limits::set_bounds`].
@@ -109,10 +111,10 @@ impl<A: Allocator<T, P>, T: RealField + Copy, P: Dim, M: Dim> Limited<A, T, P, M
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// Replaces the `input` before by the one nearest to `desired` that the limits allow, `elapsed` seconds later.
+    /// Replaces the previous `input` by the admissible one nearest to `desired`, `elapsed` seconds later.
     ///
-    /// The input before satisfies the limits and of course its own rates, so that there always is one. It stays where the desired one is not
-    /// finite; if there is none before, one inside the limits takes its place.
+    /// The previous input satisfies the limits and its own rate limits, so a solution always exists. `input` is unchanged if `desired` is
+    /// not finite; without a previous input it becomes one inside the limits.
     pub fn allocate(&mut self, desired: &[T], elapsed: T, input: &mut [T]) -> Allocation {
         if let Some(allocation) = self.settle(desired, elapsed, input) {
             return allocation;
@@ -121,13 +123,13 @@ where
         self.allocator.solve(desired, input)
     }
 
-    /// Goes on where another one is: with the input before, if it has one.
+    /// Continues from another allocator's previous input, if it has one.
     #[cfg(feature = "std")]
     pub(crate) fn follow(&mut self, other: &Self) {
         self.begun = other.begun;
     }
 
-    /// Takes a new metric.
+    /// Sets a new metric.
     ///
     /// # Errors
     /// As [`Allocator::set_metric`].
@@ -135,7 +137,7 @@ where
         self.allocator.set_metric(metric)
     }
 
-    /// Takes a new metric with its inverse factor.
+    /// Sets a new metric with its inverse factor.
     ///
     /// # Errors
     /// As [`Allocator::set_factored_metric`].
@@ -147,10 +149,10 @@ where
         self.allocator.set_factored_metric(metric, inverse_factor)
     }
 
-    /// The same in a metric of the moment.
+    /// The same in the current metric.
     ///
     /// # Errors
-    /// As [`Allocator::set_metric`]; the input before stays.
+    /// As [`Allocator::set_metric`]; the previous input stays.
     pub fn allocate_in(
         &mut self,
         metric: &OMatrix<T, P, P>,
@@ -161,10 +163,10 @@ where
         self.allocate_with(|solver| solver.set_metric(metric), desired, elapsed, input)
     }
 
-    /// The same with a solver that `prepare` has given its metric; it is asked only where the limits are met.
+    /// The same with a solver whose metric `prepare` sets; the solver runs only if the limits are violated.
     ///
     /// # Errors
-    /// Those of `prepare`; the input before stays.
+    /// Those of `prepare`; the previous input stays.
     pub fn allocate_with<E>(
         &mut self,
         prepare: impl FnOnce(&mut A) -> Result<(), E>,
@@ -180,7 +182,7 @@ where
         Ok(self.allocator.solve(desired, input))
     }
 
-    /// What needs no solver: a desired input that the limits and the rates around the input before allow, or one that is not finite.
+    /// Handles what needs no solver: a desired input that satisfies limits and rates, or one that is not finite.
     fn settle(&mut self, desired: &[T], elapsed: T, input: &mut [T]) -> Option<Allocation> {
         if !desired.iter().all(nalgebra::ComplexField::is_finite) {
             let mut allocation = Allocation {
@@ -223,7 +225,7 @@ impl<T: RealField + Copy, P: Dim, M: Dim> Rate<T, P, M>
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// Bounds each input to what can be reached from the one before; time that runs backwards counts as none.
+    /// Bounds each input by what it can reach from the previous one; negative elapsed time counts as zero.
     fn surround(&mut self, before: &[T], elapsed: T) {
         let first = self.lower.len() - before.len();
         let elapsed = if elapsed > T::zero() {
@@ -239,7 +241,7 @@ where
             bounds.zip(before).zip(&self.most).zip(within)
         {
             let reach = *most * elapsed;
-            // Bounds that have jumped away from the input before come first.
+            // Bounds that have jumped away from the previous input take precedence.
             *lower = larger(*least, smaller(*u - reach, *greatest));
             *upper = smaller(*greatest, larger(*u + reach, *least));
         }

@@ -1,15 +1,15 @@
-//! The set of inputs that the actuators can realise.
+//! The set of admissible inputs.
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
 
 use super::{AllocationError, DefaultDim, Sizes};
 
-/// Rows that are worked on together: what fits the registers of any machine.
+/// Rows processed together: fits the registers of any machine.
 const LANES: usize = 4;
 
-/// The convex set `lower <= W u <= upper` (5.83), with a point inside it.
+/// The convex set `lower <= W u <= upper` (5.83), with an interior point.
 ///
-/// Konz writes `W u <= l`, which is the special case without lower bounds: [`Limits::new`].
+/// Konz writes `W u <= l`, the special case without lower bounds: [`Limits::new`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits<T: RealField + Copy = f64, P: Dim = DefaultDim, M: Dim = DefaultDim>
 where
@@ -17,14 +17,14 @@ where
 {
     /// W^T: its columns are the rows.
     rows: OMatrix<T, P, M>,
-    /// The numbers of W once more, in groups of [`LANES`] rows, each group column by column. Rows that do not fill a group are left out.
+    /// The entries of W again, in groups of [`LANES`] rows, each group column by column. Rows that do not fill a group are left out.
     groups: OMatrix<T, P, M>,
     /// 1 / length of each row.
     reciprocals: OVector<T, M>,
     lower: OVector<T, M>,
     upper: OVector<T, M>,
     interior: OVector<T, P>,
-    /// W times the point inside.
+    /// W times the interior point.
     interior_values: OVector<T, M>,
 }
 
@@ -36,8 +36,8 @@ where
     /// `W u <= upper` from `W` (m x p), the bounds (m) and a point that satisfies them.
     ///
     /// # Errors
-    /// [`AllocationError::Length`] if the lengths do not fit, [`AllocationError::NotFinite`] if `W` or the point holds a
-    /// number that is not finite, or a bound is NaN or minus infinity.
+    /// [`AllocationError::Length`] if the lengths do not match, [`AllocationError::NotFinite`] if an entry of `W` or of
+    /// the point is not finite, or a bound is NaN or minus infinity.
     #[allow(clippy::needless_pass_by_value)] // A constructor takes its parts.
     pub fn new(
         rows: OMatrix<T, M, P>,
@@ -48,9 +48,9 @@ where
         Self::between(rows, &lower, &upper, interior)
     }
 
-    /// `lower <= W u <= upper`; where there is no bound it is infinite.
+    /// `lower <= W u <= upper`; infinite for no bound.
     ///
-    /// A row costs a solver the same with one bound as with two.
+    /// A row with two bounds costs a solver as much as one with a single bound.
     ///
     /// # Errors
     /// As [`Limits::new`], and [`AllocationError::Crossed`] if a lower bound is above its upper one.
@@ -94,10 +94,10 @@ where
         Ok(limits)
     }
 
-    /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
+    /// Replaces the bounds; the interior point stays, even if it is no longer inside.
     ///
     /// # Errors
-    /// [`AllocationError`] as for [`Limits::between`]; the bounds before stay.
+    /// [`AllocationError`] as for [`Limits::between`]; the previous bounds stay.
     pub fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {
         let m = self.len();
         check_length("lower bounds", m, lower.len())?;
@@ -114,7 +114,7 @@ where
         Ok(())
     }
 
-    /// Widens the bounds of these `limits` by `give`, each row of `W` scaled to length 1, and takes them in the place of its own.
+    /// Sets the bounds to those of `limits` widened by `give`, each row of `W` scaled to length 1.
     pub(super) fn widen(&mut self, limits: &Self, give: T) {
         for row in 0..self.len() {
             let give = give / self.reciprocals[row];
@@ -126,8 +126,8 @@ where
 
 #[cfg(feature = "std")]
 impl Limits {
-    /// The same limits with a row for each input alone, in their order, after the others; not bounded without `bounds` (p numbers each). With them rows
-    /// that concern bounded inputs alone are open.
+    /// The same limits with one additional row per input, in order, after the others; unbounded without `bounds` (p entries each). With them, rows that
+    /// concern bounded inputs alone become unbounded.
     pub(super) fn with_each_input(
         &self,
         bounds: Option<[&[f64]; 2]>,
@@ -162,27 +162,27 @@ impl Limits {
     }
 }
 
-/// # Its parts
+/// # Access
 impl<T: RealField + Copy, P: Dim, M: Dim> Limits<T, P, M>
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// Number of inputs p.
+    /// The number of inputs, p.
     pub fn input_dim(&self) -> usize {
         self.rows.nrows()
     }
 
-    /// Number of rows m.
+    /// The number of rows, m.
     pub fn len(&self) -> usize {
         self.rows.ncols()
     }
 
-    /// Whether there are no rows at all.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// p and m as nalgebra's types of sizes.
+    /// p and m as nalgebra dimension types.
     pub(super) fn sizes(&self) -> (P, M) {
         self.rows.shape_generic()
     }
@@ -192,17 +192,17 @@ where
         self.rows.transpose()
     }
 
-    /// Lower bounds, m numbers.
+    /// Lower bounds, m entries.
     pub fn lower(&self) -> &[T] {
         self.lower.as_slice()
     }
 
-    /// Upper bounds, `l` of the dissertation, m numbers.
+    /// Upper bounds, `l` of the dissertation, m entries.
     pub fn upper(&self) -> &[T] {
         self.upper.as_slice()
     }
 
-    /// The point inside.
+    /// The interior point.
     pub fn interior(&self) -> &OVector<T, P> {
         &self.interior
     }
@@ -218,7 +218,8 @@ where
         &self.rows.as_slice()[row * p..(row + 1) * p]
     }
 
-    /// How large inputs inside the limits are: the largest number of the point inside and of the finite bounds, each row of `W` scaled to length 1.
+    /// The scale of inputs inside the limits: the largest magnitude of the interior point and of the finite bounds, each row of `W` scaled to
+    /// length 1.
     pub(super) fn scale(&self) -> T {
         let bounds = self.lower.iter().zip(&self.upper).zip(&self.reciprocals);
         let bounds = bounds.flat_map(|((l, u), reciprocal)| [*l * *reciprocal, *u * *reciprocal]);
@@ -231,12 +232,12 @@ where
     }
 }
 
-/// # Inside or outside
+/// # Membership
 impl<T: RealField + Copy, P: Dim, M: Dim> Limits<T, P, M>
 where
     DefaultAllocator: Sizes<P, M>,
 {
-    /// Whether the limits hold exactly. False where `u` is not finite (if there are any rows).
+    /// Returns whether the limits hold exactly. False if `u` is not finite (if there are any rows).
     pub fn contain(&self, input: &[T]) -> bool {
         debug_assert_eq!(input.len(), self.input_dim());
         // False for NaN.
@@ -245,7 +246,7 @@ where
         })
     }
 
-    /// By how much the row that is exceeded most is exceeded, each row of `W` scaled to length 1; negative inside, minus infinity without rows.
+    /// The largest violation, each row of `W` scaled to length 1; negative inside, minus infinity without rows.
     pub fn excess(&self, input: &[T]) -> T {
         let mut most = convert(f64::NEG_INFINITY);
         self.each_excess(input, |_, excess| {
@@ -258,14 +259,14 @@ where
         most
     }
 
-    /// Moves `input` towards the interior point by as little as makes all rows hold, up to the last bit.
+    /// Moves `input` towards the interior point by the least amount that makes all rows hold, to the last bit.
     ///
-    /// Rows stay as they are where the interior point has less than [`ROOM`] times the room by which they are exceeded:
-    /// there it is not known to be well inside, or the answer is not nearly so.
+    /// Leaves rows alone if the interior point's margin is less than [`ROOM`] times their violation: either the point
+    /// is not known to be well inside, or the solution is not close to the limits.
     ///
-    /// Returns whether all rows hold then, where that is known without looking once more.
+    /// Returns whether all rows hold afterwards, if that is known without another check.
     pub(super) fn draw_inside(&self, input: &mut [T]) -> bool {
-        // The second time takes what rounding left of the first.
+        // The second pass removes the rounding errors of the first.
         for _ in 0..2 {
             let Some(part) = self.part_outside(input, convert(ROOM)) else {
                 return true;
@@ -281,13 +282,14 @@ where
     pub(super) fn cut(&self, input: &mut [T]) {
         let part = self.part_outside(input, T::zero()).unwrap_or(T::zero());
         for (u, inside) in input.iter_mut().zip(&self.interior) {
-            // So that a part of 1 leads to the interior point itself.
+            // Exact at part = 1, the interior point itself.
             *u = *u * (T::one() - part) + part * *inside;
         }
         self.draw_inside(input);
     }
 
-    /// The part of the way to the interior point that lies outside, where it has `room` times the excess; `None` if all of it is inside.
+    /// The fraction of the line to the interior point that lies outside, if the point's margin is `room` times the violation; `None` if
+    /// the input is inside.
     fn part_outside(&self, input: &[T], room: T) -> Option<T> {
         let mut part = None;
         self.all_groups(input, |first, outside| {
@@ -309,7 +311,7 @@ where
         part
     }
 
-    /// How many bounds have a slack below this part of `1 + |bound|`.
+    /// The number of bounds with a slack below this fraction of `1 + |bound|`.
     #[cfg(feature = "osqp")]
     pub(super) fn count_active(&self, input: &[T], part: T) -> usize {
         let near =
@@ -323,7 +325,7 @@ where
             .count()
     }
 
-    /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, scaled to length 1.
+    /// Calls `visit` with the first row of each group and the violations of its rows, scaled to length 1.
     #[inline]
     pub(super) fn each_excess(&self, input: &[T], mut visit: impl FnMut(usize, &[T; LANES])) {
         self.all_groups(input, |first, excess| {
@@ -339,8 +341,8 @@ where
         });
     }
 
-    /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, until it returns false; whether it never does. Inside it is
-    /// negative, and minus infinity where the group has no more rows.
+    /// Calls `visit` with the first row of each group and the violations of its rows, until it returns false; returns whether it never did. A violation is
+    /// negative inside the limits, and minus infinity past the last row of a group.
     #[inline]
     fn all_groups(&self, input: &[T], mut visit: impl FnMut(usize, &[T; LANES]) -> bool) -> bool {
         let (columns, _) = self.groups.as_slice().as_chunks::<LANES>();
@@ -374,7 +376,7 @@ where
         rest.is_empty() || visit(first, &core::array::from_fn(of_rest))
     }
 
-    /// By how much a row with this value is exceeded.
+    /// The violation of a row with this value.
     #[inline]
     fn excess_of(&self, row: usize, value: T) -> T {
         larger(value - self.upper[row], self.lower[row] - value)
@@ -387,14 +389,14 @@ fn larger<T: RealField + Copy>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
-/// How much more room than excess a row needs to be drawn inside.
+/// The margin of the interior point, as a multiple of the violation, that a row requires to be drawn inside.
 const ROOM: f64 = 1e3;
 
 pub(super) fn dot<T: RealField + Copy>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::zero(), |sum, (a, b)| sum + *a * *b)
 }
 
-/// The largest magnitude; zero for no numbers. NaN counts for nothing.
+/// The largest magnitude; zero if there are none. Ignores NaN.
 pub(super) fn largest<T: RealField + Copy>(numbers: impl IntoIterator<Item = T>) -> T {
     numbers.into_iter().fold(T::zero(), |most, x| {
         let size = x.abs();
@@ -418,7 +420,7 @@ pub(super) fn check_length(
     }
 }
 
-/// Refuses numbers that are not finite.
+/// Rejects numbers that are not finite.
 pub(super) fn finite<T: RealField + Copy>(
     what: &'static str,
     values: &[T],
@@ -432,7 +434,7 @@ pub(super) fn finite<T: RealField + Copy>(
     }
 }
 
-/// What is wrong with the bounds of a row: one is NaN or infinite on the wrong side, or they leave nothing between them.
+/// The error of invalid bounds: one is NaN or infinite on the wrong side, or they cross.
 fn refused<T: RealField + Copy>(row: usize, lower: T, upper: T) -> AllocationError {
     let (lower, upper) = (double(&lower), double(&upper));
     if lower.is_nan() || lower == f64::INFINITY {
@@ -450,7 +452,7 @@ fn refused<T: RealField + Copy>(row: usize, lower: T, upper: T) -> AllocationErr
     }
 }
 
-/// In double precision, as messages have it.
+/// In double precision, for messages.
 fn double<T: RealField>(number: &T) -> f64 {
     number.to_subset_unchecked()
 }

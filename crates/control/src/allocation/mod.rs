@@ -1,34 +1,34 @@
-//! Bringing the wanted input into its limits: Konz (5.83), (A.130)-(A.136).
+//! Control allocation: the feasible input nearest to the desired one, Konz (5.83), (A.130)-(A.136).
 //!
-//! The law (5.86b) gives an input `u0` without regard to what the actuators can do. The input that is sent is the one
-//! nearest to it in the metric `H` of the closed loop among all that satisfy the limits:
+//! The law (5.86b) computes an input `u0` regardless of actuator limits. The input sent is, of all inputs within the
+//! limits, the nearest to `u0` in the metric `H` of the closed loop:
 //!
 //! ```text
 //! minimise  1/2 (u - u0)^T H (u - u0)     subject to  W u <= l
 //! ```
 //!
-//! with `u` in R^p, `W` m x p, `l` in R^m and `H` symmetric positive definite, so that there is exactly one answer
-//! wherever the limits leave anything at all. Rows may be bounded from below, too: [`Limits::between`].
+//! with `u` in R^p, `W` m x p, `l` in R^m and `H` symmetric positive definite, so that the solution is unique if the
+//! limits are feasible. Rows may have lower bounds, too: [`Limits::between`].
 //!
 //! # Which solver
 //!
-//! Two solvers stand behind [`Allocator`]. The law calls either only if `u0` violates the limits: see [`Limits::contain`].
+//! [`Allocator`] has two solvers. The law calls one only if `u0` violates the limits: see [`Limits::contain`].
 //!
 //! | | [`ActiveSet`] | `Osqp` (feature `osqp`, the default of `[controller]`) |
 //! |---|---|---|
-//! | answer | exact to rounding, at its bounds to the last bit | to 1e-8, then drawn inside the limits: 2e-7 of the inputs' range at worst |
+//! | solution | exact to rounding, at its bounds to the last bit | to 1e-8, then moved inside the limits: 2e-7 of the inputs' range at worst |
 //! | time of a warm-started step | 60 to 140 ns (4 to 8 inputs, 8 to 33 rows) | 9 to 35 us |
-//! | memory | all of it when it is built; none on the stack or heap of a step | allocates where it polishes |
-//! | without std, in f32, for sizes known to the compiler | yes | no |
-//! | limits that contradict each other | the input of least violation | falls back to [`ActiveSet`] |
+//! | memory | allocated at construction; a step uses neither heap nor large stack | allocates when it polishes |
+//! | no std, f32, compile-time sizes | yes | no |
+//! | infeasible limits | the input of least violation | falls back to [`ActiveSet`] |
 //!
 //! Choose [`ActiveSet`] for flight: it is exact, a hundred times faster, and does not allocate. OSQP, a widely used and
 //! independently tested code (Stellato et al. 2020), serves as a cross-check.
 //!
 //! # Sizes and scalars
 //!
-//! [`Limits`] and [`ActiveSet`] are generic over the scalar (`f64`, `f32`) and over the numbers p of inputs and m of rows: [`Dyn`](nalgebra::Dyn) on the
-//! desktop, [`Const`](nalgebra::Const) where neither heap nor std is at hand.
+//! [`Limits`] and [`ActiveSet`] are generic over the scalar (`f64`, `f32`) and over the numbers p of inputs and m of rows: [`Dyn`](nalgebra::Dyn) on
+//! desktops, [`Const`](nalgebra::Const) without heap and std.
 //!
 //! ```
 //! use fly_control::allocation::{ActiveSet, Allocator, Limits};
@@ -64,26 +64,26 @@ use nalgebra::{DefaultAllocator, Dim, OMatrix, RealField};
 
 use crate::sizes::{DefaultDim, Sizes};
 
-/// A solver of (5.83) for one set of rows `W` and slowly or never changing metric `H` and bounds `l`.
+/// A solver of (5.83) for fixed rows `W` and constant or slowly changing metric `H` and bounds `l`.
 ///
-/// Solvers carry a warm start from one call to the next, so their answers may depend on earlier calls within their
-/// accuracy; the same sequence of calls gives the same bits.
+/// Solvers warm-start from the previous call, so their results may depend on earlier calls within their accuracy; the
+/// same sequence of calls returns the same bits.
 pub trait Allocator<T: RealField + Copy = f64, P: Dim = DefaultDim>: Send
 where
     DefaultAllocator: Memory<P, P>,
 {
-    /// Which solver this is.
+    /// The kind of solver.
     fn solver(&self) -> Solver;
 
-    /// Takes a new metric `H` (p x p, symmetric positive definite), at the cost of one factorisation and no allocation.
+    /// Sets a new metric `H` (p x p, symmetric positive definite), with one factorisation and no allocation.
     ///
     /// # Errors
-    /// [`AllocationError::Metric`] if it is not positive definite, [`AllocationError::Shape`] if it has another shape;
-    /// the metric before stays.
+    /// [`AllocationError::Metric`] if it is not positive definite, [`AllocationError::Shape`] if its shape is wrong;
+    /// the previous metric stays.
     fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError>;
 
-    /// The same for a metric that is known to more digits than its numbers show, such as that of [redundant inputs](crate::law::Law): J (p x p) with
-    /// `J J^T = H^-1` comes with it. A solver that has no use for J leaves it.
+    /// The same for a metric known to more digits than its entries hold, such as that of [redundant inputs](crate::law::Law), with its factor J (p x
+    /// p), `J J^T = H^-1`. A solver may ignore J.
     ///
     /// # Errors
     /// As [`set_metric`](Self::set_metric).
@@ -96,15 +96,15 @@ where
         self.set_metric(metric)
     }
 
-    /// Takes new bounds (m numbers each, in the units of the rows of `W`; infinite where there is none).
+    /// Sets new bounds (m entries each, in the units of the rows of `W`; infinite for no bound).
     ///
     /// # Errors
-    /// As [`Limits::set_bounds`]; the bounds before stay.
+    /// As [`Limits::set_bounds`]; the previous bounds stay.
     fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError>;
 
-    /// Writes into `input` the point of `W u <= l` nearest to `desired` (p numbers each) in the metric `H`.
+    /// Writes into `input` the point of `W u <= l` nearest to `desired` (p entries each) in the metric `H`.
     ///
-    /// Always writes a finite input once it has given one; [`Allocation::outcome`] says what it is worth.
+    /// After the first finite input every input written is finite; [`Allocation::outcome`] qualifies it.
     fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation;
 }
 
@@ -138,21 +138,21 @@ where
     }
 }
 
-/// What a call of [`Allocator::solve`] did.
+/// The report of an [`Allocator::solve`] call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Which solver gave the answer.
+    /// The solver that found the input.
     pub solver: Solver,
-    /// What the answer is worth.
+    /// The quality of the input.
     pub outcome: Outcome,
-    /// How many rows of the limits hold with equality at the answer.
+    /// The number of active rows at the solution.
     pub active: usize,
-    /// How many subproblems or iterations it took.
+    /// The number of subproblems or iterations.
     pub iterations: u32,
 }
 
 impl Allocation {
-    /// The desired input was inside the limits: nothing to solve.
+    /// The desired input satisfied the limits: no solver ran.
     pub(crate) const FREE: Self = Self {
         solver: Solver::None,
         outcome: Outcome::Optimal,
@@ -161,10 +161,10 @@ impl Allocation {
     };
 }
 
-/// Which solver answered.
+/// The solver that found the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// None was needed: the desired input satisfied the limits.
+    /// No solver ran: the desired input satisfied the limits.
     None,
     /// [`ActiveSet`].
     ActiveSet,
@@ -172,42 +172,42 @@ pub enum Solver {
     Osqp,
 }
 
-/// What an answer is worth.
+/// The quality of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is the solution of (5.83) to rounding ([`ActiveSet`]) or to the solver's tolerance (`Osqp`).
+    /// The solution of (5.83) to rounding ([`ActiveSet`]) or to the solver's tolerance (`Osqp`).
     Optimal,
-    /// Rounding errors or the number of iterations stopped the search. The input satisfies the limits but need not be the nearest that does.
+    /// Rounding errors or the iteration limit stopped the search. The input satisfies the limits but may not be the nearest.
     Unfinished,
-    /// Nothing satisfies the limits. Among the inputs for which the largest violation is least (rows of `W` scaled
-    /// to length 1) the input is the one nearest to the desired one.
+    /// The limits are infeasible. Of the inputs with the least largest violation (rows of `W` scaled to length 1) this
+    /// is the one nearest to the desired input.
     Infeasible,
-    /// The desired input was not finite. The input is the last one given.
+    /// The desired input was not finite. The input is the previous one.
     NotFinite,
 }
 
-/// Why an allocation problem could not be set up.
+/// Why an allocation problem is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocationError {
-    /// A matrix does not have the shape that the others ask for.
+    /// A matrix does not have the expected shape.
     #[error("{what}: expected {} x {}, found {} x {}", expected[0], expected[1], found[0], found[1])]
     Shape {
         /// The matrix.
         what: &'static str,
-        /// Rows and columns that the others ask for.
+        /// Expected rows and columns.
         expected: [usize; 2],
-        /// Rows and columns that it has.
+        /// Actual rows and columns.
         found: [usize; 2],
     },
-    /// A vector does not have the length that the others ask for.
+    /// A vector does not have the expected length.
     #[error("{what}: expected {expected} numbers, found {found}")]
     Length {
         /// The vector.
         what: &'static str,
-        /// The length that the others ask for.
+        /// Expected length.
         expected: usize,
-        /// The length that it has.
+        /// Actual length.
         found: usize,
     },
     /// The metric has no Cholesky factor.
@@ -215,12 +215,12 @@ pub enum AllocationError {
         "metric: expected a symmetric positive definite matrix, found one without a Cholesky factor"
     )]
     Metric,
-    /// NaN among the numbers, or an infinite entry where that means nothing.
+    /// NaN, or an infinite entry where none is allowed.
     #[error("{what}: expected finite numbers, found {found}")]
     NotFinite {
-        /// The part.
+        /// The quantity.
         what: &'static str,
-        /// The number.
+        /// The entry.
         found: f64,
     },
     /// A lower bound lies above the upper one.
@@ -235,13 +235,13 @@ pub enum AllocationError {
         /// Its upper bound.
         upper: f64,
     },
-    /// OSQP would not take the problem, or is not in this build.
+    /// OSQP rejected the problem, or is not in this build.
     #[cfg(feature = "std")]
-    #[error("OSQP did not take the problem: {0}")]
+    #[error("OSQP rejected the problem: {0}")]
     Osqp(String),
 }
 
-/// A tolerance: for `f64`, and for scalars of single precision.
+/// The tolerance for `f64`, or the one for single-precision scalars.
 pub(crate) fn tolerance<T: RealField>(double: f64, single: f64) -> T {
     let coarse = T::default_epsilon() > nalgebra::convert(1e-12);
     nalgebra::convert(if coarse { single } else { double })

@@ -1,4 +1,4 @@
-//! OSQP, and the exact solver behind it.
+//! OSQP, with the exact solver as fallback.
 
 use std::borrow::Cow;
 
@@ -8,28 +8,28 @@ use osqp::{CscMatrix, Problem, Settings, Status};
 use super::limits::{dot, finite, largest};
 use super::{ActiveSet, Allocation, AllocationError, Allocator, Limits, Outcome, Solver};
 
-/// A row counts as active when its slack is below this part of `1 + |l|`.
+/// A row counts as active if its slack is below this fraction of `1 + |l|`.
 const ACTIVE: f64 = 1e-6;
 
-/// An answer that is further outside the limits than this part of the inputs is none.
+/// A solution is rejected if it violates the limits by more than this fraction of the inputs.
 const TOLERANCE: f64 = 1e-7;
 
 /// (5.83) by OSQP 0.6.3 (Stellato et al., *OSQP: an operator splitting solver for quadratic programs*, 2020).
 ///
 /// Settings: `eps_abs = eps_rel = 1e-8`, polishing, a check of the residuals every 5 iterations, at most 1000
-/// iterations, and the penalty adapted every 25 iterations. OSQP's default for the last adapts by the clock, and
-/// then the same problem has different answers on different runs. Measured so: errors up to 2e-7 of the inputs' range.
+/// iterations, and adaptation of the penalty every 25 iterations. By default OSQP adapts it by wall-clock time, and
+/// different runs of the same problem give different results. Measured with these settings: errors up to 2e-7 of the
+/// inputs' range.
 ///
-/// An answer may violate the limits by as much as the tolerance; it is drawn towards the interior point of the
-/// [`Limits`] until it does not (unless the bounds were moved so that this point is no longer well inside them). When OSQP does not report `Solved`, or its
-/// answer is outside the limits by more than its tolerance, [`ActiveSet`] answers and
-/// [`fallbacks`](Osqp::fallbacks) counts it.
+/// A solution may violate the limits by the tolerance; it is then moved towards the interior point of the [`Limits`] until they hold (unless new bounds
+/// leave that point no longer well inside). If OSQP does not report `Solved`, or its solution violates the limits by more than its tolerance, [`ActiveSet`]
+/// solves the problem and [`fallbacks`](Osqp::fallbacks) counts it.
 ///
-/// OSQP allocates when it polishes, and only then: up to 42 small blocks a call for the tricopter's 33 rows (counted in a test),
-/// all freed in the same call. On a flight path that must not allocate choose [`ActiveSet`].
+/// OSQP allocates only when it polishes: up to 42 small blocks a call for the tricopter's 33 rows (counted in a test), all freed
+/// in the same call. For real-time use without allocation choose [`ActiveSet`].
 pub struct Osqp {
     problem: Problem,
-    /// H, p x p by columns.
+    /// H, p x p, column by column.
     metric: Vec<f64>,
     limits: Limits,
     linear: Vec<f64>,
@@ -41,7 +41,7 @@ impl Osqp {
     /// For the given limits and metric `H` (p x p).
     ///
     /// # Errors
-    /// As [`ActiveSet::new`], and [`AllocationError::Osqp`] if OSQP refuses the problem.
+    /// As [`ActiveSet::new`], and [`AllocationError::Osqp`] if OSQP rejects the problem.
     pub fn new(limits: &Limits, metric: &DMatrix<f64>) -> Result<Self, AllocationError> {
         let exact = ActiveSet::new(limits, metric)?;
         let (p, m) = (limits.input_dim(), limits.len());
@@ -73,7 +73,7 @@ impl Osqp {
         })
     }
 
-    /// How many answers came from [`ActiveSet`] because OSQP had none.
+    /// The number of solutions that came from [`ActiveSet`] because OSQP failed.
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks
     }
@@ -83,7 +83,7 @@ impl Osqp {
         self.problem.update_P(upper_triangle(metric));
     }
 
-    /// Whether an answer is inside the limits but for what OSQP's tolerance leaves.
+    /// Whether a solution satisfies the limits to OSQP's tolerance.
     fn verified(&self, input: &[f64]) -> bool {
         let size = 1.0 + largest(input.iter().copied()) + self.limits.scale();
         // False for NaN.
@@ -148,7 +148,7 @@ impl Allocator for Osqp {
     }
 }
 
-/// The upper triangle of H with every entry stored, so that its structure never changes.
+/// The upper triangle of H with all entries stored, so that its sparsity pattern is constant.
 fn upper_triangle(metric: &DMatrix<f64>) -> CscMatrix<'static> {
     let p = metric.ncols();
     let data: Vec<f64> = (0..p)

@@ -1,4 +1,4 @@
-//! What a vehicle can still do after some of its inputs have changed.
+//! What a vehicle can still do after a change of its inputs.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
@@ -8,28 +8,28 @@ use nalgebra::{DMatrix, DVector};
 use crate::freedom::Freedom;
 use crate::reach::{REACH, pseudo_inverse};
 
-/// What the inputs of a vehicle within some bounds can hold at rest.
+/// The steady states that a vehicle's inputs can hold within given bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attainable {
     /// Level hover.
     Hover,
-    /// Level, at its height and without roll and pitch, but not without a torque about the vertical: it spins.
+    /// Level hover at constant height without roll and pitch, but only with a torque about the vertical: it spins.
     Spinning,
-    /// Not even that: it sinks or tumbles.
+    /// Neither: it sinks or tumbles.
     Nothing,
 }
 
 impl Attainable {
-    /// Of this vehicle with bounds of each input (p numbers each), infinite where its own limits hold, see
-    /// [`Controller::set_input_bounds`](crate::Controller::set_input_bounds): two linear programs.
+    /// For a vehicle with these bounds of each input (p entries each), infinite where its own limits apply, see
+    /// [`Controller::set_input_bounds`](crate::Controller::set_input_bounds): solves two linear programs.
     ///
     /// # Panics
-    /// If there is not one bound for each input.
+    /// If there is not one bound per input.
     pub fn within(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Self {
         let rotors = &vehicle.rotors;
         let (limits, interior) = bounded(rotors.limits(), rotors.interior(), bounds);
         let wrench = vehicle.body.bias(&State::at_rest(SE3::identity()));
-        // Without the last row no torque about the vertical is asked for.
+        // Without the last row the torque about the vertical is free.
         let holds = |rows: usize| {
             let B = rotors.input_matrix().rows(0, rows).into_owned();
             let B = DMatrix::from_fn(rows, B.ncols(), |i, j| B[(i, j)]);
@@ -47,7 +47,7 @@ impl Attainable {
     }
 }
 
-/// The limits with bounds of inputs in the place of those that concern bounded inputs alone, and the point inside moved along.
+/// The limits, with those that concern bounded inputs alone replaced by these bounds, and the interior point moved along.
 fn bounded(
     limits: &Polytope,
     interior: &[f64],

@@ -1,4 +1,4 @@
-//! The closed loop for small errors: system, law and the lag of the actuators.
+//! The linearised closed loop: system, law and actuator lags.
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::{Model, Workspace};
@@ -16,42 +16,43 @@ use crate::sizes::Sizes;
 use crate::strategy::Strategy;
 use crate::template::Template;
 
-/// A system under its controller, limits aside, for small errors about a reference at rest. A vehicle is a system with one free body.
+/// A system under its controller, without limits, linearised about a reference at rest. A vehicle is a system with one free body.
 ///
-/// With `x = x_R exp(eps)`, at rest exactly to first order:
+/// With `x = x_R exp(eps)`, exact to first order:
 ///
 /// ```text
 /// M0 eps'' + D0 eps' + K0 eps = B du,   du = -(F_K eps + F_D eps')        the model and the law, Konz (5.81a), (5.86b)
 /// T_i v_i' + v_i = -(F_K eps + F_D eps')_i                                actuators with a first-order lag T_i
 /// ```
 ///
-/// Commands that [lead](crate::lead) add their lags times the rate of the right side, as the controller's model has it, which believes in its own lags whatever they are.
+/// Commands that [lead](crate::lead) add their lags times the rate of the right side, computed with the controller's model and its assumed lags, whatever the
+/// real ones are.
 ///
-/// The gains follow from the linearised template, which is the same for all approaches, Konz (5.71), whether the inputs can do what it asks for or not;
-/// state feedback has its own. The lag acts on commands, as rotors, servos and motors have it: thrust and tilt of each rotor, effort of each motor.
+/// The gains follow from the linearised template, which is the same for all approaches, Konz (5.71), whether or not the inputs can follow it; state feedback
+/// has its own. The lag acts on commands, as for rotors, servos and motors: thrust and tilt of each rotor, effort of each motor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedLoop {
-    /// Of `[eps; eps']` with the inputs held, 2n x 2n.
+    /// State matrix of `[eps; eps']` with the inputs held, 2n x 2n.
     pub(super) held: DMatrix<f64>,
-    /// `M0^-1 B` from commands to accelerations, n x p.
+    /// `M0^-1 B`, from commands to accelerations, n x p.
     pub(super) effect: DMatrix<f64>,
     /// From `[eps; eps']` to commands, p x 2n.
     pub(super) gain: DMatrix<f64>,
     /// u_R.
     pub(super) input: DVector<f64>,
-    /// From small changes of the input to those of the commands, p x p, orthogonal.
+    /// From input changes to command changes, p x p, orthogonal.
     pub(super) to_commands: DMatrix<f64>,
     /// The observer of disturbances, if there is one.
     pub(super) compensation: Option<Compensation>,
-    /// The lags of the commands as the controller believes them, s.
+    /// The lags of the commands that the controller assumes, s.
     pub(super) lags: Vec<f64>,
-    /// How much commands lead, s, each; `None` if they do not.
+    /// The lead of each command, s; `None` without leads.
     pub(super) lead: Option<Vec<f64>>,
-    /// The delay that the controller makes up for, s.
+    /// The delay that the controller compensates, s.
     pub(super) delay: f64,
 }
 
-/// What a controller makes of the estimate of its observer of disturbances.
+/// How a controller uses the estimate of its disturbance observer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compensation {
     /// K, rad/s.
@@ -64,32 +65,32 @@ pub(super) struct Compensation {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
-    /// The inputs cannot hold the system there.
+    /// The inputs cannot hold the system in this configuration.
     #[error(transparent)]
     NotAtRest(#[from] NotAtRest),
-    /// It rolls.
+    /// The system has rolling constraints.
     #[error(
-        "`{0}` rolls: no smooth law makes rest there stable, which has no poles (Brockett); expected a reference that moves"
+        "`{0}` rolls: no smooth law stabilises it at rest (Brockett), so the closed loop has no poles; expected a reference that moves"
     )]
     Rolls(String),
-    /// There is no law.
+    /// The law does not exist.
     #[error(transparent)]
     Law(#[from] LawError),
-    /// State feedback: there are no gains.
+    /// State feedback: the poles cannot be placed.
     #[error("there is no such state feedback: {0}")]
     Placement(#[from] PlacementError),
-    /// Not stable even with immediate actuators.
+    /// Unstable even with instantaneous actuators.
     #[error(
         "the closed loop is not stable even without a lag: expected all poles to the left of the imaginary axis, found one with \
          real part {0:.3} 1/s"
     )]
     Unstable(f64),
-    /// Not one time constant for each command.
+    /// The number of time constants is not the number of commands.
     #[error("expected {expected} time constants, one for each command, found {found}")]
     Lags {
         /// p.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
     /// The eigenvalues could not be computed.
@@ -99,21 +100,21 @@ pub enum AnalysisError {
     Poles,
 }
 
-/// What a controller's strategy makes of small errors.
+/// The linear feedback of a control strategy for small errors.
 pub trait LinearFeedback {
-    /// The template in whose metric forces are balanced, for the system about rest in the configuration x.
+    /// The template whose metric balances the forces, for the system about rest in the configuration x.
     fn template(&self, model: &Model<f64>, x: &[f64], linear: &LinearModel) -> LinearModel;
 
-    /// How its reference at rest leans against a small disturbance by itself, n x n; `None` where it does not.
+    /// How its reference at rest leans by itself under a small disturbance, n x n; `None` if it does not.
     fn lean(&self) -> Option<DMatrix<f64>> {
         None
     }
 
-    /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x; redundant inputs
-    /// share by these weights (p), see [`Law`](crate::law::Law).
+    /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x. Redundant inputs
+    /// share the effort by these weights (p entries), see [`Law`](crate::law::Law).
     ///
     /// # Errors
-    /// [`AnalysisError`] where there are none.
+    /// [`AnalysisError`] if the gains do not exist.
     fn gains(
         &self,
         model: &Model<f64>,
@@ -177,13 +178,13 @@ impl LinearFeedback for Strategy {
 
 /// # Construction
 impl ClosedLoop {
-    /// About rest in a configuration (nu numbers) that the inputs can hold: an underactuated vehicle must be level. Allocates.
+    /// About rest in a configuration (nu entries) that the inputs can hold: an underactuated vehicle must be level. Allocates.
     ///
     /// # Errors
     /// [`AnalysisError`].
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn new<P: Plant>(
         system: &System,
         controller: &Controller<P>,
@@ -213,7 +214,7 @@ impl ClosedLoop {
             Some(observer) => {
                 let template = strategy.template(model, configuration, &linear);
                 let mut gain = linear.balance(&template, controller.law().input_weights())?;
-                // A reference that leans is an error of the opposite sign.
+                // A reference that leans acts as an error of the opposite sign.
                 let lean = controller.plant().linear_lean();
                 if let Some(lean) = lean.or_else(|| strategy.lean()) {
                     gain += &F_K * lean;
@@ -244,12 +245,12 @@ impl ClosedLoop {
         })
     }
 
-    /// u_R, p numbers: the input that holds the system there.
+    /// u_R, p entries: the input that holds the system in this configuration.
     pub fn input(&self) -> &DVector<f64> {
         &self.input
     }
 
-    /// From `[eps; eps']` to changes of the input, p x 2n.
+    /// From `[eps; eps']` to input changes, p x 2n.
     pub(super) fn input_gain(&self) -> DMatrix<f64> {
         self.to_commands.tr_mul(&self.gain)
     }
@@ -257,7 +258,7 @@ impl ClosedLoop {
 
 /// # Poles
 impl ClosedLoop {
-    /// The 2n poles that the law asks for, 1/s: those with immediate actuators, and without a lead.
+    /// The 2n poles of the law, 1/s: with instantaneous actuators and without lead.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -266,8 +267,8 @@ impl ClosedLoop {
         eigenvalues(&(A + B * &self.gain)).ok_or(AnalysisError::Poles)
     }
 
-    /// The poles with these time constants (s, >= 0) of the commands, in their order: 2n and one for each that is not zero, without a delay. If commands lead there is
-    /// one more for each lag that the controller believes in; where it is right all of these are at `-1/T`, and the 2n those that the law asks for.
+    /// The poles with these time constants (s, >= 0) of the commands, in their order: 2n and one per nonzero lag, without a delay. If commands lead, there is
+    /// one more per lag that the controller assumes; if the assumed lags are right, all of these lie at `-1/T`, and the 2n are those of the law.
     ///
     /// # Errors
     /// [`AnalysisError::Lags`], [`AnalysisError::Poles`].
@@ -276,22 +277,22 @@ impl ClosedLoop {
         eigenvalues(&(held + rate)).ok_or(AnalysisError::Poles)
     }
 
-    /// The delay that the controller makes up for by predicting the state, s.
+    /// The delay that the controller compensates by predicting the state, s.
     pub fn delay(&self) -> f64 {
         self.delay
     }
 
-    /// Whether commands lead actuators that lag.
+    /// Returns whether commands lead to compensate actuator lag.
     pub fn leads(&self) -> bool {
         self.lead.is_some()
     }
 
-    /// The controller's model `z' = A z + B c` of `z = [y; v]`, v these commands that lag.
+    /// The controller's model `z' = A z + B c` of `z = [y; v]`, v these lagged commands.
     pub(super) fn model(&self, slow: &[usize]) -> (DMatrix<f64>, DMatrix<f64>) {
         plant(&self.held, &self.effect, &self.lags, slow)
     }
 
-    /// The open loop `z' = A z + B c` of `z = [eps; eps'; v]`, v the commands with a lag; lags up to `least` are none.
+    /// The open loop `z' = A z + B c` of `z = [eps; eps'; v]`, v the lagged commands; lags up to `least` count as zero.
     pub(super) fn open(
         &self,
         lags: &[f64],
@@ -301,7 +302,7 @@ impl ClosedLoop {
         Ok(plant(&self.held, &self.effect, lags, &slow(lags, least)))
     }
 
-    /// A lag for every command.
+    /// Checks that there is one lag per command.
     pub(super) fn expect_lags(&self, lags: &[f64]) -> Result<(), AnalysisError> {
         let (expected, found) = (self.input.len(), lags.len());
         if expected == found {
@@ -311,8 +312,8 @@ impl ClosedLoop {
         }
     }
 
-    /// The matrices of `[eps; eps'; v]`, v the commands with a lag, and behind them of what a controller that leads believes of v: what does not depend on the lags, and
-    /// what is inverse to them.
+    /// The matrices of `[eps; eps'; v]`, v the lagged commands, followed by the controller's estimate of v if it leads: the part independent of the lags, and
+    /// the part inverse to them.
     pub(super) fn with_commands(&self, lags: &[f64]) -> Result<[DMatrix<f64>; 2], AnalysisError> {
         let (A, B) = self.open(lags, 0.0)?;
         let (states, size, p) = (self.held.nrows(), A.nrows(), self.input.len());
@@ -329,7 +330,7 @@ impl ClosedLoop {
             B[(size + k, i)] = self.lags[i].recip();
         }
         if let Some(lead) = &self.lead {
-            // The rates of the errors, by the model: what does not lag does what the law asks for.
+            // The rates of the errors by the model: commands without lag act at once.
             let (of_errors, of_commands) = self.model(&believed);
             let (of_errors, of_commands) = (of_errors.rows(0, states), of_commands.rows(0, states));
             let mut rate = of_commands * &self.gain;
@@ -379,13 +380,14 @@ fn slow(lags: &[f64], least: f64) -> Vec<usize> {
     (0..lags.len()).filter(|i| lags[*i] > least).collect()
 }
 
-/// The template of one pair (world, body) about a reference at rest, the same for all approaches, Konz (5.71).
+/// The template of one pair (world, body) linearised about a reference at rest, the same for all approaches,
+/// Konz (5.71).
 pub fn desired(pair: &Pair) -> LinearModel {
     LinearModel::of_jacobians(6, [(Matrix6xX::identity(6), pair)])
 }
 
-/// From small changes of the input to those of the commands, p x p: the change of thrust and that of the tilt times the
-/// thrust, which makes the map orthogonal and leaves every lag what it is. Inputs of motors, behind those of rotors, are their commands.
+/// From input changes to command changes, p x p: the change of thrust, and the change of tilt times the thrust, which makes the map
+/// orthogonal and preserves every lag. Inputs of motors, which follow those of rotors, are commands already.
 fn commands_of_inputs(rotors: &Rotors, input: &DVector<f64>) -> DMatrix<f64> {
     let mut map = DMatrix::identity(input.len(), input.len());
     for range in rotors.rotor_ranges().filter(|r| r.len() == 2) {

@@ -1,11 +1,11 @@
-//! The controller as a sampled linear system: its law, its lead, its observer of disturbances and its prediction.
+//! The controller as a sampled linear system: law, lead, disturbance observer and prediction.
 #![allow(non_snake_case)]
 
 use nalgebra::{DMatrix, DVector};
 
 use super::closed_loop::{ClosedLoop, Compensation};
 
-/// What a controller computes from the errors `y = [eps; eps']` that it measures each step h, with states s of its own and its commands c so far:
+/// A controller that measures the errors `y = [eps; eps']` in each step h, with internal states s and commands c:
 ///
 /// ```text
 /// c_k = G y_k + G_s s_k + sum_j P_j c_k-j
@@ -29,7 +29,7 @@ pub(super) struct Digital {
     pub past: Vec<[DMatrix<f64>; 2]>,
 }
 
-/// A delay in whole steps and the rest of it, s.
+/// A delay in whole steps and the remainder, s.
 pub(super) fn steps_of(delay: f64, step: f64) -> (usize, f64) {
     let whole = (delay / step + 1e-9).floor();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a number of steps
@@ -37,7 +37,7 @@ pub(super) fn steps_of(delay: f64, step: f64) -> (usize, f64) {
     (steps, (delay - whole * step).max(0.0))
 }
 
-/// `e^(A t)` and its integral times B: the motion in a time t under a command that holds.
+/// `e^(A t)` and its integral times B: zero-order hold over a time t.
 pub(super) fn held(A: &DMatrix<f64>, B: &DMatrix<f64>, time: f64) -> (DMatrix<f64>, DMatrix<f64>) {
     let (s, p) = B.shape();
     let mut whole = DMatrix::zeros(s + p, s + p);
@@ -50,7 +50,7 @@ pub(super) fn held(A: &DMatrix<f64>, B: &DMatrix<f64>, time: f64) -> (DMatrix<f6
     )
 }
 
-/// What follows from `[y; s; c_k, c_k-1, ...]`: a block of columns for each.
+/// A linear map of `[y; s; c_k, c_k-1, ...]`: a block of columns for each.
 struct Map {
     y: DMatrix<f64>,
     s: DMatrix<f64>,
@@ -96,15 +96,16 @@ impl Map {
 }
 
 impl ClosedLoop {
-    /// The controller with this step, s. States of its own are the commands that lag by its model, those with a lag above `least`, and with an observer `delta = M^-1 r`:
+    /// The controller with this step, s. Its internal states are the commands that lag in its model, those with a lag above `least`, and with an observer
+    /// `delta = M^-1 r`:
     ///
     /// ```text
     /// delta_k+1 = exp(-K h) delta_k + (1 - exp(-K h)) ((eps'_k+1 - eps'_k)/h - A_2 (y_k+1 + y_k)/2 - M^-1 B m_k)
-    /// c = K y + C delta + L d/dt(K y + C delta)        where the delay has passed, L the lead, d/dt by the model
+    /// c = K y + C delta + L d/dt(K y + C delta)        after the delay, L the lead, d/dt by the model
     /// ```
     ///
-    /// m is the mean of the commands over the step as the model of the actuators has it: it believes that its own commands act after the delay, with the gain 1,
-    /// whatever acts on the plant. Where the plant is the model neither delta nor what is wrong about the lags is excited: their poles are `exp(-K h)` and
+    /// m is the mean of the commands over the step by the actuator model, which assumes that its own commands act after the delay, with gain 1, whatever really
+    /// acts on the plant. If the plant equals the model, neither delta nor the error of the lag estimates is excited: their poles are `exp(-K h)` and
     /// `exp(-h/T)`.
     pub(super) fn digital(&self, step: f64, least: f64) -> Digital {
         let (n, p) = self.effect.shape();
@@ -130,7 +131,7 @@ impl ClosedLoop {
             let kept = (-bandwidth * step).exp();
             let mut delta = model.delta().times(&(DMatrix::identity(n, n) * kept));
             delta.add(&mean.times(&(&self.effect * (kept - 1.0))));
-            // What the errors say at the beginning and at the end.
+            // The errors at the beginning and at the end of the step.
             let mut end = self.held.rows(n, n) * (-0.5 * (1.0 - kept));
             delta.y += &end;
             for i in 0..n {
@@ -156,15 +157,15 @@ impl ClosedLoop {
     }
 }
 
-/// What a controller knows of its loop.
+/// The controller's model of its loop.
 struct Model<'a> {
     of: &'a ClosedLoop,
     step: f64,
-    /// The commands that lag.
+    /// The lagged commands.
     slow: Vec<usize>,
     /// n with an observer, else 0.
     observed: usize,
-    /// The delay in steps, and the rest of it, s.
+    /// The delay in whole steps, and the remainder, s.
     whole: usize,
     late: f64,
 }
@@ -180,7 +181,7 @@ impl Model<'_> {
         }
     }
 
-    /// `M^-1 r`, n numbers.
+    /// `M^-1 r`, n entries.
     fn delta(&self) -> Map {
         let mut delta = self.zero(self.of.effect.nrows());
         let (q, n) = (self.slow.len(), self.observed);
@@ -188,7 +189,8 @@ impl Model<'_> {
         delta
     }
 
-    /// The commands that lag after a step, and the mean of all over it: the command before the last acts for the rest of the delay, then the last one.
+    /// The lagged commands after a step, and the mean of all commands over it: the previous command acts for the remainder of the delay, then the last
+    /// one.
     fn over_a_step(&self) -> (Map, Map) {
         let (p, q, lags) = (self.of.effect.ncols(), self.slow.len(), &self.of.lags);
         let (mut actuators, mut mean) = (self.zero(q), self.zero(p));
@@ -219,7 +221,7 @@ impl Model<'_> {
         (actuators, mean)
     }
 
-    /// The errors and the commands that lag when this step's command acts.
+    /// The errors and the lagged commands when this step's command acts.
     fn ahead(&self) -> Map {
         let ((n, p), q) = (self.of.effect.shape(), self.slow.len());
         let (A, B) = self.of.model(&self.slow);
@@ -240,7 +242,7 @@ impl Model<'_> {
         ahead
     }
 
-    /// The law and its lead there.
+    /// The law and its lead at that time.
     fn command(&self) -> Map {
         let of = self.of;
         let ((n, p), q) = (of.effect.shape(), self.slow.len());
@@ -253,7 +255,7 @@ impl Model<'_> {
         let Some(lead) = &of.lead else {
             return command;
         };
-        // What does not lag does what the law asks for.
+        // Commands without lag act at once.
         let mut quick = DMatrix::identity(p, p);
         let mut lagging = DMatrix::zeros(p, q);
         for (k, &i) in self.slow.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where a controlled system comes to rest, wanted or not; and how a vehicle hovers with the least effort.
+//! Equilibria of the desired closed loop, and the hover trims of least effort.
 #![allow(non_snake_case)]
 
 use fly_lie::SO3;
@@ -12,11 +12,12 @@ use num_dual::HyperDual64;
 
 use crate::system::SystemPair;
 
-/// All configurations in which the desired closed loop of these pairs rests while its reference rests at `x_R` (nu numbers): the critical points of the desired potential
-/// `V = sum 1/2 |(G - G_R)^T|^2_K'`, from the lowest to the highest. All approaches have the same.
+/// All configurations in which the desired closed loop of these pairs rests while its reference rests at `x_R` (nu entries): the critical points of the desired
+/// potential `V = sum 1/2 |(G - G_R)^T|^2_K'`, in ascending order of V. They are the same for all approaches.
 ///
-/// The first is the reference. Of the others a closed loop on attitudes cannot be rid: three half turns at least. Where [`index`](CriticalPoint::index) is positive, the loop leaves on its own;
-/// another minimum is a trap. Angles should be [`with_cos_sin`](fly_mechanics::multibody::Joint::with_cos_sin), and `bounds` enclose all configurations.
+/// The first is the reference. A closed loop on attitudes always has others: at least three half turns. If [`index`](CriticalPoint::index) is positive, the
+/// loop leaves that point on its own; another minimum is a trap. Angles should be [`with_cos_sin`](fly_mechanics::multibody::Joint::with_cos_sin), and `bounds`
+/// must enclose all configurations.
 ///
 /// ```
 /// use fly_control::analysis::desired_equilibria;
@@ -40,7 +41,8 @@ use crate::system::SystemPair;
 /// ```
 ///
 /// # Errors
-/// As [`CriticalSearch::new`] and [`CriticalSearch::find`]; [`CoordinatesError::Size`] for a reference of another size.
+/// As [`CriticalSearch::new`] and [`CriticalSearch::find`]; [`CoordinatesError::Size`] if the size of the reference is
+/// wrong.
 pub fn desired_equilibria(
     model: &Model<f64>,
     pairs: &[SystemPair],
@@ -74,19 +76,20 @@ pub fn desired_equilibria(
     })
 }
 
-/// A way to hover: an attitude and the inputs that hold it.
+/// A hover trim: an attitude and the inputs that hold it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HoverTrim {
-    /// From body to world.
+    /// The attitude, from body to world.
     pub rotation: SO3<f64>,
-    /// u, p numbers.
+    /// u, p entries.
     pub input: DVector<f64>,
-    /// `1/2 |u|^2` with its multipliers and its kind: a minimum is the best attitude around. Yaw is free, so that the dimension is 1 at least.
+    /// `1/2 |u|^2` with its multipliers and its kind: at a minimum no nearby attitude takes less effort. Yaw is free, so the dimension is at
+    /// least 1.
     pub effort: CriticalPoint,
 }
 
-/// The attitudes in which a body hovers with a stationary effort `1/2 |u|^2` under `B u = -f_G`, B 6 x p: the nonlinear program (A.110) on attitudes and inputs together. The inputs are within
-/// `largest` of zero; their other limits are not looked at.
+/// The attitudes in which a body hovers with a stationary effort `1/2 |u|^2` subject to `B u = -f_G`, B 6 x p: the nonlinear program (A.110) in attitude and
+/// inputs. Inputs are bounded by `largest` in magnitude; their other limits are ignored.
 ///
 /// ```
 /// use fly_control::analysis::hover_trims;
@@ -105,7 +108,7 @@ pub struct HoverTrim {
 /// ```
 ///
 /// # Errors
-/// [`CoordinatesError::Size`] unless B has six rows; [`CoordinatesError::NotFinite`], also where no attitude can be held.
+/// [`CoordinatesError::Size`] unless B has six rows; [`CoordinatesError::NotFinite`], also if no attitude can be held.
 pub fn hover_trims(
     body: &FreeBody<f64>,
     B: &DMatrix<f64>,
@@ -142,10 +145,10 @@ pub fn hover_trims(
     Ok(trims.collect())
 }
 
-/// Attitudes and inputs that hold them.
+/// The constraint manifold of attitudes and the inputs that hold them.
 struct Hover<'a> {
     B: &'a DMatrix<f64>,
-    /// What has to be held, N, world.
+    /// The force to balance, N, world.
     weight: Vector3<f64>,
     center: Vector3<f64>,
 }

@@ -1,4 +1,4 @@
-//! What the actuators have left in hover.
+//! Margins of the actuators in hover.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::hat3;
@@ -13,50 +13,50 @@ use crate::linear::NotAtRest;
 use crate::matching::fully_actuated;
 use crate::reach::{REACH, pseudo_inverse};
 
-/// A command in hover and its limits: N of a thrust, rad of a tilt.
+/// A command in hover and its limits: N for a thrust, rad for a tilt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
     /// Its name, such as `rotor.0.thrust`.
     pub name: String,
-    /// What holds the vehicle.
+    /// Its value in hover.
     pub hover: f64,
-    /// The smallest and the largest.
+    /// The smallest and the largest value.
     pub limits: [f64; 2],
 }
 
 /// What a vehicle can do from level hover inside the limits `W u <= l` of its actuators.
 ///
-/// An acceleration in one direction, the others zero, moves the input along a straight line, and redundant inputs beside it wherever they leave it
-/// most room: a linear program. So every number is exact for the polygon that stands for the limits of tilting rotors. Redundant inputs hover where
-/// they are furthest from their limits, see [`ReferenceInputs::central`].
+/// An acceleration in one direction, with the others zero, moves the input along a straight line, and redundant inputs to wherever their margin is
+/// largest: a linear program. So all values are exact for the polygon that approximates the limits of tilting rotors. Redundant inputs hover
+/// furthest from their limits, see [`ReferenceInputs::central`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct HoverMargins {
-    /// Every command.
+    /// All commands.
     pub commands: Vec<Command>,
-    /// How far the input is inside its limits, N; negative outside.
+    /// The distance of the input from its limits, N; negative outside.
     pub inside: f64,
     /// Largest acceleration upwards, m/s^2.
     pub climb: f64,
     /// Largest acceleration downwards, m/s^2.
     pub sink: f64,
-    /// Largest angular acceleration about body x, y and z that is possible in both directions, rad/s^2, at the same height and, of a
-    /// fully actuated vehicle, on the spot.
+    /// Largest angular acceleration about body x, y and z that is possible in both directions, rad/s^2, at constant height and, for
+    /// a fully actuated vehicle, at constant position.
     pub turn: Vector3<f64>,
-    /// Largest acceleration that is possible in every horizontal direction without tilting, m/s^2; `None` if underactuated.
+    /// Largest acceleration that is possible in every horizontal direction without tilt, m/s^2; `None` if underactuated.
     pub side: Option<f64>,
-    /// Underactuated: the largest lean at which the thrust still carries the weight, rad. Fully actuated: the largest tilt that it
+    /// Underactuated: the largest tilt at which the thrust still carries the weight, rad. Fully actuated: the largest tilt that it
     /// can hold at rest in every direction, rad.
     pub tilt: f64,
 }
 
-/// Horizontal directions that are looked at.
+/// The number of horizontal directions that are tested.
 const DIRECTIONS: u32 = 360;
 
 impl HoverMargins {
-    /// Of this vehicle.
+    /// For this vehicle.
     ///
     /// # Errors
-    /// [`AnalysisError::NotAtRest`] if no input carries the level vehicle, whatever its limits.
+    /// [`AnalysisError::NotAtRest`] if no input carries the level vehicle, limits aside.
     pub fn new(vehicle: &Vehicle) -> Result<Self, AnalysisError> {
         let rotors = &vehicle.rotors;
         let inputs = ReferenceInputs::new(vehicle);
@@ -81,7 +81,7 @@ impl HoverMargins {
             limits: *limits,
         });
 
-        // A vehicle that tilts to move sideways cannot choose where it is pushed meanwhile.
+        // A vehicle that tilts to move sideways cannot choose its horizontal acceleration meanwhile.
         let free = if fully_actuated(rotors.input_matrix()) {
             0
         } else {
@@ -156,10 +156,10 @@ fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
     DMatrix::from_fn(6, B.ncols(), |i, j| effect[(i, j)])
 }
 
-/// The first angle that does not hold, at most `most`, found in steps of five degrees and then by halving; zero if none holds.
+/// The largest angle, at most `most`, up to which `holds` is true, by steps of five degrees and then bisection; zero if none holds.
 ///
-/// What the inputs can hold is convex. So a way out and back within a step leaves it by no more than the arc of the weight leaves its chord, a thousandth of
-/// the weight.
+/// The set of forces that the inputs can hold is convex. If the weight leaves it and returns within a step, it does so by at most the sagitta of the arc, a
+/// thousandth of the weight.
 fn largest_angle(holds: impl Fn(f64) -> bool, most: f64) -> f64 {
     let step = 5.0_f64.to_radians();
     let angles = (0..).map(|i| f64::from(i) * step);

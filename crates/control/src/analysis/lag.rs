@@ -1,4 +1,4 @@
-//! How much lag of the actuators a closed loop bears.
+//! The actuator lag that a closed loop tolerates.
 #![allow(non_snake_case)]
 
 use nalgebra::{Complex, DMatrix, DVector};
@@ -6,16 +6,16 @@ use nalgebra::{Complex, DMatrix, DVector};
 use super::{AnalysisError, ClosedLoop};
 use crate::linear::eigenvalues;
 
-/// The largest lag of the actuators.
+/// The largest tolerable actuator lag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LagMargin {
-    /// What the lags are multiplied by where the closed loop ceases to be stable; a time constant (s) if it is common to all.
+    /// The factor of the lags at which the closed loop becomes unstable; a time constant (s) if it is common to all.
     pub factor: f64,
-    /// The frequency at which it then oscillates, rad/s.
+    /// The frequency of the oscillation at that factor, rad/s.
     pub frequency: f64,
 }
 
-/// The factors of the lags between which a loop as it is flown is stable, see [`ClosedLoop::lag_factors`].
+/// The factors of the lags between which a sampled loop is stable, see [`ClosedLoop::lag_factors`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LagFactors {
     /// Below 1; `None` if stable down to [`LEAST`](Self::LEAST).
@@ -25,27 +25,28 @@ pub struct LagFactors {
 }
 
 impl LagFactors {
-    /// The least factor that is looked at.
+    /// The smallest factor searched.
     pub const LEAST: f64 = 0.01;
-    /// The largest factor that is looked at.
+    /// The largest factor searched.
     pub const MOST: f64 = 100.0;
 }
 
-/// Poles count as stable to the left of this part of the fastest one.
+/// Poles are stable to the left of this fraction of the fastest one.
 const STABLE: f64 = 1e-9;
-/// Lags up to this many times the slowest time of the loop are looked at.
+/// Lags are searched up to this multiple of the slowest time of the loop.
 const SLOWEST: f64 = 1e3;
-/// Critical lags nearer to each other than this part of them are one, split by rounding errors.
+/// Critical lags closer than this fraction of themselves are one, split by rounding errors.
 const SAME: f64 = 1e-6;
-/// An eigenvalue counts as real up to this part of it: a double one, where two crossings meet, splits by the root of the rounding.
+/// An eigenvalue counts as real up to this fraction of itself: a double one, where two crossings meet, splits by the square root
+/// of the rounding error.
 const REAL: f64 = 1e-4;
-/// Commands whose effect is less than this part of the largest have none.
+/// Commands whose effect is below this fraction of the largest count as without effect.
 const IDLE: f64 = 1e-12;
 
 /// # Lag
 impl ClosedLoop {
-    /// The smallest time constant, common to all commands, at which the closed loop is not stable; `None` if there is none up to
-    /// a thousand times its slowest time.
+    /// The smallest time constant, common to all commands, at which the closed loop is unstable; `None` if there is none up to a
+    /// thousand times its slowest time.
     ///
     /// # Errors
     /// As [`largest_factor`](Self::largest_factor).
@@ -53,8 +54,8 @@ impl ClosedLoop {
         self.largest_factor(&vec![1.0; self.input().len()])
     }
 
-    /// The margins of a lag common to all commands and of these time constants (s, >= 0): [`largest_lag`](Self::largest_lag) and
-    /// [`largest_factor`](Self::largest_factor).
+    /// The margins for a lag common to all commands and for these time constants (s, >= 0): [`largest_lag`](Self::largest_lag)
+    /// and [`largest_factor`](Self::largest_factor).
     ///
     /// # Errors
     /// As [`largest_factor`](Self::largest_factor).
@@ -71,17 +72,18 @@ impl ClosedLoop {
         Ok([common, own])
     }
 
-    /// The smallest factor of these time constants (s, >= 0, zero for a command that stays immediate) at which the closed loop is
-    /// not stable; `None` as for [`largest_lag`](Self::largest_lag), or if all are zero.
+    /// The smallest factor of these time constants (s, >= 0, zero for an instantaneous command) at which the closed loop is unstable; `None` as for
+    /// [`largest_lag`](Self::largest_lag), or if all are zero.
     ///
-    /// With the lags `factor t_i` the loop is `A + B/factor` for constant A and B. No lag brings a pole to zero, so that poles meet
-    /// the imaginary axis only in pairs that sum to zero, hence where `X -> (A + B/factor) X + X (A + B/factor)^T` is singular on the
-    /// skew matrices: all such factors are eigenvalues of one matrix, and no window of instability is missed, however narrow.
+    /// With the lags `factor t_i` the loop is `A + B/factor` with constant A and B. No lag moves a pole to zero, so poles cross the imaginary axis only in
+    /// pairs that sum to zero, hence where `X -> (A + B/factor) X + X (A + B/factor)^T` is singular on the skew-symmetric matrices: all such factors are
+    /// eigenvalues of one matrix, and no window of instability is missed, however narrow.
     ///
-    /// Commands that lead may not bear too small a lag: the factor is then the upper end of the first interval that they bear.
+    /// Commands that lead may not tolerate too small a lag: the factor is then the upper end of the first stable interval.
     ///
     /// # Errors
-    /// [`AnalysisError::Unstable`] if it is not stable without any lag, or with none that commands lead; [`AnalysisError::Lags`], [`AnalysisError::Poles`].
+    /// [`AnalysisError::Unstable`] if the loop is unstable without lag, or, if commands lead, at every factor; [`AnalysisError::Lags`],
+    /// [`AnalysisError::Poles`].
     pub fn largest_factor(&self, lags: &[f64]) -> Result<Option<LagMargin>, AnalysisError> {
         let poles = self.poles()?;
         if let Some(unstable) = unstable(&poles) {
@@ -110,7 +112,7 @@ impl ClosedLoop {
         bounds.push(most);
         bounds.sort_by(f64::total_cmp);
         bounds.dedup_by(|b, a| *b - *a <= SAME * *a);
-        // Between two critical factors nothing changes.
+        // Stability does not change between two critical factors.
         let mut from = least;
         let mut stable = (!self.leads()).then_some(least);
         let mut rightmost = 0.0;
@@ -131,8 +133,8 @@ impl ClosedLoop {
         Ok(None)
     }
 
-    /// The loop with as few commands as move it, and their lags: commands with one lag act only together, as many ways as their effects have dimensions.
-    /// Its poles are those of this loop but for some at `-1/lag`, which nothing shows.
+    /// The loop reduced to the fewest commands with the same effect, and their lags: commands with equal lags act only through the span of their
+    /// effects. It has the same poles except for some at `-1/lag`, which are unobservable.
     fn of_needed_commands(&self, lags: &[f64]) -> Result<(Self, Vec<f64>), AnalysisError> {
         self.expect_lags(lags)?;
         if self.lead.is_some() {
@@ -146,7 +148,7 @@ impl ClosedLoop {
             let alike: Vec<usize> = (0..lags.len()).filter(|i| lags[*i] == lag).collect();
             let effect = self.effect.select_columns(&alike);
             let gain = self.gain.select_rows(&alike);
-            // U of the least dimension with effect = U U^T effect.
+            // U with the fewest columns such that effect = U U^T effect.
             let svd = effect.clone().svd(true, false);
             let largest = svd.singular_values.max();
             let U = svd.u.ok_or(AnalysisError::Poles)?;
@@ -175,7 +177,7 @@ impl ClosedLoop {
         Ok((needed, left))
     }
 
-    /// The one change between a stable factor and one that is not.
+    /// Bisects between a stable factor and an unstable one.
     fn narrow(
         mut stable: f64,
         mut limit: f64,
@@ -195,10 +197,10 @@ impl ClosedLoop {
     }
 }
 
-/// The factors at which `A + B/factor` may have two poles that sum to zero; it must be stable at `start`.
+/// The factors at which `A + B/factor` may have two poles that sum to zero; the loop must be stable at `start`.
 ///
 /// With `S = L(A + B/start)`, which is regular, `S + (1/factor - 1/start) L(B)` is singular where `-1/(1/factor - 1/start)` is an
-/// eigenvalue of `S^-1 L(B)`, or of `L(B) S^-1` on the few rows of `L(B)` that are not zero.
+/// eigenvalue of `S^-1 L(B)`, or of `L(B) S^-1` on the few nonzero rows of `L(B)`.
 fn critical(held: &DMatrix<f64>, rate: &DMatrix<f64>, start: f64) -> Option<Vec<f64>> {
     let change = sums(rate);
     let rows: Vec<usize> = (0..change.nrows())
@@ -216,13 +218,13 @@ fn critical(held: &DMatrix<f64>, rate: &DMatrix<f64>, start: f64) -> Option<Vec<
     )
 }
 
-/// `L: X -> A X + X A^T` on the skew matrices: its eigenvalues are the sums of two different ones of A.
+/// `L: X -> A X + X A^T` on the skew-symmetric matrices: its eigenvalues are the sums of two different ones of A.
 fn sums(matrix: &DMatrix<f64>) -> DMatrix<f64> {
     let n = matrix.nrows();
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
     let mut map = DMatrix::zeros(pairs.len(), pairs.len());
     for (column, &(i, j)) in pairs.iter().enumerate() {
-        // A X has the columns i and j only.
+        // A X has nonzero columns i and j only.
         let mut product = DMatrix::zeros(n, n);
         product.set_column(j, &matrix.column(i));
         product.set_column(i, &-matrix.column(j));
@@ -234,7 +236,7 @@ fn sums(matrix: &DMatrix<f64>) -> DMatrix<f64> {
     map
 }
 
-/// The pole farthest to the right, if it is not stable.
+/// The rightmost pole, if it is unstable.
 fn unstable(poles: &[Complex<f64>]) -> Option<Complex<f64>> {
     let fastest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     let right = poles.iter().max_by(|a, b| a.re.total_cmp(&b.re))?;
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn narrow_windows_are_found() {
-        // s^3 + x s^2 + x s + (2 + e) x - (1 + e) with x = 1/factor: by Routh not stable for 1 < x < 1 + e.
+        // s^3 + x s^2 + x s + (2 + e) x - (1 + e) with x = 1/factor: by Routh unstable for 1 < x < 1 + e.
         let e = 1e-4;
         let held = dmatrix![0.0, 1.0, 0.0; 0.0, 0.0, 1.0; 1.0 + e, 0.0, 0.0];
         let rate = dmatrix![0.0, 0.0, 0.0; 0.0, 0.0, 0.0; -2.0 - e, -1.0, -1.0];

@@ -1,4 +1,4 @@
-//! What a loop must bear that its model does not know.
+//! Robustness margins: what a loop must tolerate beyond its model.
 
 use std::fmt;
 
@@ -6,14 +6,15 @@ use nalgebra::Complex;
 
 use super::{AnalysisError, SampledLoop, growth};
 
-/// Margins that a loop must keep as it is flown: sampled, held, through the lags of its actuators.
+/// Margins required of a loop as flown: sampled, with zero-order hold and actuator lags.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
-    /// It is stable while its inputs act up to this many times as strongly as the model says, and as weakly as its inverse; at least 1.
+    /// Gain margin, at least 1: the loop is stable for gains from its inverse up to this factor.
     pub gain: f64,
-    /// It is stable with any delay up to this one, s, beyond what is in the loop already.
+    /// Delay margin: the loop is stable with any additional delay up to this one, s.
     pub delay: f64,
-    /// The least damping ratio of its poles but for those that end within two steps, where the ratio has no meaning.
+    /// The least damping ratio of the poles, except those that decay within two steps, for which the ratio has no
+    /// meaning.
     pub damping: f64,
 }
 
@@ -28,42 +29,43 @@ impl Default for Margins {
     }
 }
 
-/// A margin that a loop does not keep.
+/// A margin that a loop misses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shortfall {
-    /// It is not stable at all.
+    /// The loop is unstable.
     Unstable,
     /// A pole has too little damping.
     Damping {
-        /// The pole, 1/s: that of a continuous loop that would move in the same way.
+        /// The pole, 1/s, of the equivalent continuous loop.
         pole: Complex<f64>,
         /// Its damping ratio.
         ratio: f64,
     },
-    /// It is not stable with this many times the gain.
+    /// Unstable with the gain multiplied by this factor.
     Gain(f64),
-    /// It is not stable with this much more delay, s.
+    /// Unstable with this much more delay, s.
     Delay(f64),
 }
 
-/// What is left after a step of a motion that has a frequency: others have a time constant of less than two steps.
+/// The modulus above which a pole has a frequency: others have a time constant of less than two steps.
 const LASTING: f64 = 0.6;
-/// From one gain that is looked at to the next.
+/// Ratio between successive gains tested.
 const GAIN_STEP: f64 = 1.1;
-/// How many delays are looked at.
+/// Number of delays tested.
 const DELAYS: u32 = 4;
-/// The poles with a delay are computed from this many numbers at most; with more the margin follows from the frequency response.
+/// The largest state dimension for which the poles with a delay are computed; beyond it the margin follows from the frequency
+/// response.
 const LARGEST: f64 = 150.0;
 
 impl Margins {
-    /// The first margin that a loop does not keep; `None` if it keeps all.
+    /// The first margin that a loop misses; `None` if it keeps all.
     ///
-    /// Gains are looked at a tenth apart, delays at quarters of the largest.
+    /// Tests gains a tenth apart, and delays at quarters of the largest.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
     pub fn shortfall(&self, sampled: &SampledLoop) -> Result<Option<Shortfall>, AnalysisError> {
-        // Not above, so that what is not a number is not stable.
+        // Not above, so that NaN is unstable.
         let is_stable = |poles: &[Complex<f64>]| growth(poles) < 1.0;
         let poles = sampled.poles()?;
         if !is_stable(&poles) {
@@ -76,7 +78,7 @@ impl Margins {
         if let Some((pole, ratio)) = least.filter(|(_, ratio)| *ratio < self.damping) {
             return Ok(Some(Shortfall::Damping { pole, ratio }));
         }
-        // The ends first: they are what is missed most often.
+        // The ends first: they fail most often.
         let mut gains = vec![self.gain, self.gain.recip()];
         let mut between = GAIN_STEP;
         while between < self.gain {
@@ -109,9 +111,9 @@ impl Margins {
     }
 }
 
-/// The pole of a continuous loop that does in a step what this one of a sampled loop does, 1/s.
+/// The pole of the continuous loop that corresponds to this one of a sampled loop, 1/s.
 fn continuous(z: Complex<f64>, step: f64) -> Complex<f64> {
-    // One that ends within the step has no logarithm.
+    // A pole at zero, which decays within the step, has no logarithm.
     Complex::new(z.re, z.im).ln().unscale(step)
 }
 

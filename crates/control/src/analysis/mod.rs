@@ -1,15 +1,14 @@
-//! What a closed loop will do, before and while it flies.
+//! Analysis of the closed loop, before and during flight.
 //!
-//! - [`ClosedLoop`]: any system, its law and its actuators for small errors about a reference at rest. Its [`poles`](ClosedLoop::poles), with
-//!   [`modes`] for damping ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators that
-//!   leaves it stable.
-//! - [`SampledLoop`]: the same as it is flown, sampled and held, with its delay and what the controller makes up for, and its margins of delay, gain and lag.
+//! - [`ClosedLoop`]: any system, its law and its actuators, linearised about a reference at rest. Its [`poles`](ClosedLoop::poles), with [`modes`] for damping
+//!   ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators for which it is stable.
+//! - [`SampledLoop`]: the same as flown, sampled and held, with its delay and the controller's compensation, and its margins of delay, gain and lag.
 //! - [`Margins`] that it must keep.
-//! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
-//!   of the closed loop.
-//! - [`Attainable`]: what is left of hover when actuators fail.
-//! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
-//! - `desired_equilibria`, `hover_trims` (feature `geometry`): where a controlled system rests, wanted or not; in which attitudes a vehicle hovers with least effort.
+//! - [`desired`]: the template alone, Konz (5.71). If the inputs can follow it (fully actuated, or matched), its poles are those of the closed loop.
+//! - [`Attainable`]: whether the vehicle can still hover when actuators fail.
+//! - [`HoverMargins`]: the thrust and tilt that the actuators have in reserve in hover.
+//! - `desired_equilibria`, `hover_trims` (feature `geometry`): all equilibria of a desired closed loop; the attitudes in which a vehicle hovers with least
+//!   effort.
 //! - [`LyapunovMonitor`]: measured against predicted dW/dt of the total error energy in flight, wherever [`LyapunovGuarantee`] predicts it.
 
 mod attainable;

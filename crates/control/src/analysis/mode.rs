@@ -1,23 +1,23 @@
-//! Poles as an engineer reads them.
+//! Modes: poles with their damping ratio and time constant.
 
 use nalgebra::Complex;
 
-/// A real pole or a pair of conjugate ones, as often as it occurs.
+/// A real pole or a conjugate pair, with its multiplicity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
-    /// The pole, 1/s, with an imaginary part that is not negative.
+    /// The pole, 1/s, with nonnegative imaginary part.
     pub pole: Complex<f64>,
-    /// How often it occurs (a pair counts once).
+    /// Its multiplicity (a pair counts once).
     pub count: usize,
 }
 
 impl Mode {
-    /// Whether it stands for a pair of conjugate poles.
+    /// Returns whether it is a conjugate pair.
     pub fn oscillates(&self) -> bool {
         self.pole.im > 0.0
     }
 
-    /// `-Re s / |s|`: 1 without oscillation, 0 without damping, negative where it grows.
+    /// `-Re s / |s|`: 1 without oscillation, 0 without damping, negative if it grows.
     pub fn damping_ratio(&self) -> f64 {
         match self.pole.norm() {
             0.0 => 0.0,
@@ -25,7 +25,7 @@ impl Mode {
         }
     }
 
-    /// `-1 / Re s`, s: the time in which it falls to 37 %; negative where it grows, infinite where it stays.
+    /// `-1 / Re s`, s: the time in which it decays to 37 %; negative if it grows, infinite if it is constant.
     pub fn time_constant(&self) -> f64 {
         -self.pole.re.recip()
     }
@@ -36,11 +36,11 @@ impl Mode {
     }
 }
 
-/// Poles nearer to each other than this part of their size count as one. A fourfold pole, computed with rounding errors of
-/// 1e-16, splits by about the fourth root of that; the mean of the parts is exact again.
+/// Poles closer than this fraction of their modulus count as one. A fourfold pole, computed with rounding errors of 1e-16,
+/// splits by about the fourth root of that; the mean of the parts is exact again.
 const NEAR: f64 = 5e-3;
 
-/// The poles in groups, the slowest first.
+/// Groups the poles into modes, the slowest first.
 pub fn modes(poles: &[Complex<f64>]) -> Vec<Mode> {
     let mut groups: Vec<(Complex<f64>, Vec<Complex<f64>>)> = Vec::new();
     for pole in poles {

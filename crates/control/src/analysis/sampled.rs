@@ -1,4 +1,4 @@
-//! The closed loop as it is flown: commands are computed once each step, held, delayed, and followed with a lag.
+//! The closed loop as flown: commands are computed once per step, held, delayed, and followed with a lag.
 #![allow(non_snake_case)]
 
 use std::borrow::Cow;
@@ -12,23 +12,23 @@ use super::{AnalysisError, ClosedLoop, LagFactors};
 use crate::lehmer::Lehmer;
 use crate::linear::{complex_eigenvalues, eigenvalues};
 
-/// A [`ClosedLoop`] whose law is computed once each step `h`: the command holds for one step, and acts through the lags of the actuators.
+/// A [`ClosedLoop`] whose law runs once per step `h`: zero-order hold of the commands, which act through the lags of the actuators.
 ///
 /// ```text
 /// z_k+1 = Phi z_k + Gamma c_k,   c_k = L z_k     z = [eps; eps'; commands that lag], exactly for small errors
 /// ```
 ///
-/// A controller may have states of its own: with an [observer of disturbances](crate::disturbance) or a [lead](crate::lead) what it believes of the commands that lag, by its
-/// own model, with an observer `M^-1 r`, and where it predicts the state over a delay the commands that are on their way. That delay is then in the
-/// plant as well. What it believes is not what acts if gains, lags or delays are others: the margins tell.
+/// The controller may have internal states: with a [disturbance observer](crate::disturbance) or a [lead](crate::lead) its estimate of the lagged commands,
+/// from its own model; with an observer `M^-1 r`; and if it predicts the state over a delay, the commands in transit. The plant then contains that delay as
+/// well. The estimates differ from the truth if gains, lags or delays do: the margins show how much that matters.
 ///
-/// Poles are those of z: stable inside the unit circle; `ln(z)/h` is what a continuous loop would have. A pole at `s` that is fast beside the
-/// step, `|s| h > 1`, is not where continuous analysis puts it.
+/// Poles are those of z: stable inside the unit circle; `ln(z)/h` is the equivalent continuous pole. A pole at `s` that is fast relative to the step,
+/// `|s| h > 1`, is not where continuous analysis puts it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledLoop {
     /// h, s.
     step: f64,
-    /// The delay that the controller makes up for, s.
+    /// The delay that the controller compensates, s.
     delay: f64,
     /// Of `z' = A z + B c`.
     A: DMatrix<f64>,
@@ -38,17 +38,17 @@ pub struct SampledLoop {
     controller: Digital,
 }
 
-/// The smallest delay that a sampled loop does not bear.
+/// The smallest delay that destabilises a sampled loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayMargin {
-    /// From the measurement to the command, beyond what is in the loop already, s.
+    /// From the measurement to the command, in addition to the delay in the loop, s.
     pub delay: f64,
-    /// The frequency at which it then oscillates, rad/s.
+    /// The frequency of the oscillation at that delay, rad/s.
     pub frequency: f64,
 }
 
-/// The factors of all commands' feedback between which a sampled loop is stable. Saturation acts as a factor below 1, so the lower one says what
-/// saturation may take; a loop that is stable open has none.
+/// The loop gains between which a sampled loop is stable, as factors of all commands' feedback. Saturation acts as a factor below 1, so the
+/// lower one tells how much saturation the loop tolerates; a loop that is stable when open has no lower one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GainMargins {
     /// Below 1; `None` if stable down to [`SampledLoop::LEAST_GAIN`].
@@ -57,26 +57,26 @@ pub struct GainMargins {
     pub most: Option<f64>,
 }
 
-/// Lags below this part of a step are none: they end before the command does.
+/// Lags below this fraction of a step count as zero: they decay before the command changes.
 const NO_LAG: f64 = 1e-3;
-/// Frequencies that are looked at, in each decade.
+/// Frequencies tested per decade.
 const FREQUENCIES: u32 = 400;
 /// Decades below the highest one, pi/h.
 const DECADES: i32 = 6;
-/// Where commands are on their way, neighbours differ at most by this part of a radian that the longest way turns.
+/// With commands in transit, neighbouring frequencies differ by at most this phase of the longest delay, rad.
 const TURN: f64 = 0.2;
-/// From one gain that is looked at to the next.
+/// Ratio between successive gains tested.
 const GAIN_STEP: f64 = 1.02;
-/// With more states than this, nearly all of commands on their way, the poles that last are looked for without the others.
+/// With more states than this, nearly all of them commands in transit, only the lasting poles are computed.
 const DENSE: usize = 120;
-/// What is left of a pole below this part after the longest way does not last …
+/// A pole that decays below this fraction within the longest delay does not last …
 const FORGOTTEN: f64 = 1e-10;
-/// … and what lasts goes over into itself, but for this part.
+/// … and the lasting subspace is invariant up to this fraction.
 const INVARIANT: f64 = 1e-7;
-/// From one factor of the lags to the next.
+/// Ratio between successive factors of the lags.
 const LAG_STEP: f64 = 1.1;
 
-/// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the next one, c, has passed the delay.
+/// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the delay of the next one, c, has passed.
 #[derive(Clone, Debug, PartialEq)]
 struct Motion {
     Phi: DMatrix<f64>,
@@ -85,7 +85,7 @@ struct Motion {
 }
 
 impl Motion {
-    /// Of `z' = A z + B c` in one step.
+    /// Discretises `z' = A z + B c` over one step.
     fn new(A: &DMatrix<f64>, B: &DMatrix<f64>, step: f64, delay: f64) -> Self {
         let (_, late) = steps_of(delay, step);
         let (rest, now) = held(A, B, step - late);
@@ -104,7 +104,8 @@ impl Motion {
 }
 
 impl ClosedLoop {
-    /// The loop flown with this step (s, > 0) and these time constants (s, >= 0) of the commands, in their order.
+    /// The loop sampled with this step (s, > 0) and with these time constants (s, >= 0) of the commands, in their
+    /// order.
     ///
     /// # Errors
     /// [`AnalysisError::Lags`]; [`AnalysisError::Poles`] if its motion in one step is not finite.
@@ -124,10 +125,10 @@ impl ClosedLoop {
         })
     }
 
-    /// The factors of these lags (s) between which the loop flown with this step is stable, all lags multiplied by the same; the controller believes what it does.
+    /// The factors of these lags (s), common to all, between which the sampled loop is stable; the lags that the controller assumes stay the same.
     ///
     /// # Errors
-    /// [`AnalysisError::Unstable`] if it is not stable with these lags; as [`sampled`](Self::sampled).
+    /// [`AnalysisError::Unstable`] if it is unstable with these lags; as [`sampled`](Self::sampled).
     pub fn lag_factors(&self, step: f64, lags: &[f64]) -> Result<LagFactors, AnalysisError> {
         let is_stable = |factor: f64| {
             let scaled: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
@@ -140,11 +141,11 @@ impl ClosedLoop {
         })
     }
 
-    /// The largest error, in m or rad, that takes no input to its limits `W u <= l`, from rest: its entries of these indices of `eps` in any
-    /// direction, the others zero. Zero where the system cannot rest inside its limits; infinite without limits.
+    /// The largest error from rest, in m or rad, that drives no input to its limits `W u <= l`: the entries of `eps` with these indices, in
+    /// any direction, the others zero. Zero if the system cannot rest inside its limits; infinite without limits.
     ///
     /// # Panics
-    /// If limits or indices do not fit the system.
+    /// If limits or indices do not match the system.
     pub fn unsaturated_error(&self, limits: &Polytope, of: std::ops::Range<usize>) -> f64 {
         let change = &limits.matrix * self.input_gain();
         let slack = &limits.bound - &limits.matrix * self.input();
@@ -156,9 +157,9 @@ impl ClosedLoop {
 }
 
 impl SampledLoop {
-    /// The least gain that is looked at.
+    /// The smallest gain tested.
     pub const LEAST_GAIN: f64 = 0.01;
-    /// The largest gain that is looked at.
+    /// The largest gain tested.
     pub const MOST_GAIN: f64 = 100.0;
 
     /// h, s.
@@ -171,18 +172,18 @@ impl SampledLoop {
         self.B.ncols()
     }
 
-    /// How many poles it has: commands on their way are states, too.
+    /// The number of poles: commands in transit are states, too.
     pub fn states(&self) -> usize {
         self.matrix(self.delay, 1.0).nrows()
     }
 
-    /// Whether it has so many commands on their way that only the [poles](Self::poles) that last are looked for.
+    /// Returns whether so many commands are in transit that only the lasting [poles](Self::poles) are computed.
     pub fn is_long(&self) -> bool {
         self.states() > DENSE
     }
 
-    /// The poles z: two for each degree of freedom and one for each command that lags, then those of the controller's own states and of commands on their way. Of a
-    /// [long](Self::is_long) loop whose prediction is exact only those that are left when all commands have arrived.
+    /// The poles z: two per degree of freedom and one per lagged command, then those of the controller's internal states and of commands in transit. For a
+    /// [long](Self::is_long) loop with exact prediction, only those that remain when all commands have arrived.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -198,8 +199,8 @@ impl SampledLoop {
         self.poles_with(0.0, factor)
     }
 
-    /// The poles with so much more delay (s) between measurement and command than the controller makes up for, or less (< 0), which need not be a multiple of the step;
-    /// the commands that are on their way are part of the state.
+    /// The poles with this much more delay (s) between measurement and command than the controller compensates, or less (< 0); it need not be a multiple of the
+    /// step. The commands in transit are part of the state.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -207,7 +208,7 @@ impl SampledLoop {
         self.poles_with(delay, 1.0)
     }
 
-    /// The poles with both: so much more delay (s) than the controller makes up for, and the effect of all commands multiplied by a factor.
+    /// The poles with both this much more delay (s) than the controller compensates and the effect of all commands multiplied by a factor.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -222,7 +223,7 @@ impl SampledLoop {
         .ok_or(AnalysisError::Poles)
     }
 
-    /// Of the plant over a step, with this delay, s.
+    /// The plant over one step, with this delay, s.
     fn motion(&self, delay: f64) -> Cow<'_, Motion> {
         if delay == self.delay {
             Cow::Borrowed(&self.motion)
@@ -231,7 +232,8 @@ impl SampledLoop {
         }
     }
 
-    /// Of `[z; s; c_k-1, c_k-2, ...]`, s the controller's own states, with this delay of the plant (s) and this factor of its commands.
+    /// The matrix of `[z; s; c_k-1, c_k-2, ...]`, s the controller's internal states, with this delay of the plant (s) and this factor
+    /// of its commands.
     fn matrix(&self, delay: f64, factor: f64) -> DMatrix<f64> {
         let (B, of) = (&self.B, &self.controller);
         let ((size, p), own, errors) = (B.shape(), of.own.nrows(), of.gain.ncols());
@@ -285,14 +287,14 @@ impl SampledLoop {
         next
     }
 
-    /// The smallest delay, beyond what the controller makes up for, at which the loop is not stable; `None` if there is none. Exact for whole numbers of steps, between them as a command that is
-    /// held in the same way but later.
+    /// The smallest delay beyond what the controller compensates at which the loop is unstable; `None` if there is none. Exact for whole numbers of steps; in
+    /// between for a command held in the same way but later.
     ///
-    /// With d steps of delay the loop closes where an eigenvalue `lambda` of the open one, from the commands that act to those that are computed, is `z^d`. Poles meet the unit circle, `z = e^(i theta)`, where
-    /// `|lambda| = 1`, with `d = arg(lambda)/theta`.
+    /// With d steps of delay the loop closes where an eigenvalue `lambda` of the open loop, from acting to computed commands, equals `z^d`. Poles cross the
+    /// unit circle, `z = e^(i theta)`, where `|lambda| = 1`, with `d = arg(lambda)/theta`.
     ///
     /// # Errors
-    /// [`AnalysisError::Unstable`] if it is not stable without any; [`AnalysisError::Poles`].
+    /// [`AnalysisError::Unstable`] if it is unstable without any; [`AnalysisError::Poles`].
     pub fn delay_margin(&self) -> Result<Option<DelayMargin>, AnalysisError> {
         self.expect_stable()?;
         let of = |(theta, lambda): (f64, Complex<f64>)| DelayMargin {
@@ -303,7 +305,7 @@ impl SampledLoop {
         Ok(margins.min_by(|a, b| a.delay.total_cmp(&b.delay)))
     }
 
-    /// Where an eigenvalue of the open loop has the modulus 1: angles and eigenvalues.
+    /// Angles and open-loop eigenvalues where an eigenvalue has modulus 1.
     fn unit_gains(&self) -> Result<Vec<(f64, Complex<f64>)>, AnalysisError> {
         let motion = &self.motion;
         let mut found = Vec::new();
@@ -319,7 +321,7 @@ impl SampledLoop {
         Ok(found)
     }
 
-    /// Visits neighbouring angles from pi down, the lower one first, with the eigenvalues of the open loop there.
+    /// Visits neighbouring angles from pi down, the lower one first, with the open-loop eigenvalues there.
     fn sweep(
         &self,
         mut visit: impl FnMut([f64; 2], [&[Complex<f64>]; 2]) -> Result<(), AnalysisError>,
@@ -337,8 +339,8 @@ impl SampledLoop {
         Ok(())
     }
 
-    /// How much less delay than the controller makes up for takes the loop to where it is not stable, s; `None` if it bears any. Found like the
-    /// [delay margin](Self::delay_margin), and as exact.
+    /// How much shorter than the compensated one the delay may be before the loop becomes unstable, s; `None` if any shorter delay is stable.
+    /// Computed like the [delay margin](Self::delay_margin), with the same accuracy.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
@@ -354,7 +356,8 @@ impl SampledLoop {
 
     /// The gains between which the loop is stable.
     ///
-    /// Of a [long](Self::is_long) loop from the eigenvalues `lambda` of the open one: poles meet the unit circle with the gain `1/lambda` where one is real and positive.
+    /// For a [long](Self::is_long) loop from the open-loop eigenvalues `lambda`: poles cross the unit circle at the gain `1/lambda` where an eigenvalue is real
+    /// and positive.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
@@ -376,7 +379,7 @@ impl SampledLoop {
         })
     }
 
-    /// The gains with which a pole is on the unit circle.
+    /// The gains at which a pole lies on the unit circle.
     fn critical_gains(&self) -> Result<Vec<f64>, AnalysisError> {
         let motion = &self.motion;
         let mut gains = Vec::new();
@@ -415,7 +418,7 @@ impl SampledLoop {
         }
     }
 
-    /// The eigenvalues of the open loop at `z = e^(i theta)`, from the commands that act to those that are computed, the smallest first.
+    /// The open-loop eigenvalues at `z = e^(i theta)`, from acting to computed commands, in ascending order of modulus.
     fn open_loop(&self, motion: &Motion, theta: f64) -> Result<Vec<Complex<f64>>, AnalysisError> {
         let complex = |matrix: &DMatrix<f64>| matrix.map(Complex::from);
         let z = Complex::cis(theta);
@@ -468,7 +471,8 @@ impl SampledLoop {
         Ok(values)
     }
 
-    /// Where the i-th smallest eigenvalue has the modulus 1, between two angles on whose lower side it is larger or smaller.
+    /// The angle at which the i-th smallest eigenvalue has modulus 1, between two angles; on the lower side it is larger or
+    /// smaller.
     fn crossing(
         &self,
         motion: &Motion,
@@ -489,18 +493,18 @@ impl SampledLoop {
     }
 }
 
-/// The nearest of these values; zero if there are none.
+/// The value nearest to `to`; zero if there are none.
 fn nearest(values: &[Complex<f64>], to: Complex<f64>) -> Complex<f64> {
     let distance = |z: &Complex<f64>| (z - to).norm();
     let nearest = values.iter().copied();
     (nearest.min_by(|a, b| distance(a).total_cmp(&distance(b)))).unwrap_or_default()
 }
 
-/// The eigenvalues that last of a large matrix that forgets all but at most `most` directions by and by, as one that passes commands on from place to place does; `None` of
-/// a small one, or if it does not.
+/// The lasting eigenvalues of a large matrix all but at most `most` of whose directions are nilpotent, as those of a delay line are; `None` for a small matrix,
+/// or if it is not of this kind.
 ///
-/// After as many steps as it has places whatever it is given lies in the directions that last, `X = M^k X_0`. They go over into themselves, `M Q = Q H`, and H has
-/// their eigenvalues.
+/// After as many steps as the delay line is long every vector lies in the lasting subspace, `X = M^k X_0`. It is invariant, `M Q = Q H`, and H has its
+/// eigenvalues.
 fn lasting(matrix: &DMatrix<f64>, most: usize) -> Option<Vec<Complex<f64>>> {
     let count = matrix.nrows();
     if count <= DENSE || matrix.iter().any(|x| !x.is_finite()) {
@@ -510,7 +514,7 @@ fn lasting(matrix: &DMatrix<f64>, most: usize) -> Option<Vec<Complex<f64>>> {
         .flat_map(|j| (0..count).map(move |i| (i, j)))
         .filter_map(|(i, j)| Some((i, j, matrix[(i, j)])).filter(|(_, _, x)| *x != 0.0))
         .collect();
-    // Vectors are rows, so that what belongs together stands together.
+    // Vectors are rows, so that their entries are contiguous.
     let step = |from: &DMatrix<f64>| {
         let mut to = DMatrix::zeros(from.nrows(), count);
         for (i, j, x) in &entries {
@@ -544,7 +548,7 @@ fn lasting(matrix: &DMatrix<f64>, most: usize) -> Option<Vec<Complex<f64>>> {
     eigenvalues(&projected)
 }
 
-/// The first factor on the way from 1 to the last one, by this ratio, at which a loop is not stable.
+/// The first factor from 1 towards the last one, by this ratio, at which the loop is unstable.
 fn first_unstable(
     ratio: f64,
     last: f64,
@@ -561,7 +565,7 @@ fn first_unstable(
     Ok(None)
 }
 
-/// The limit of stability between a value that is stable and one that is not.
+/// The limit of stability between a stable and an unstable value.
 fn bisect(
     mut stable: f64,
     mut limit: f64,
@@ -578,7 +582,7 @@ fn bisect(
     Ok(limit)
 }
 
-/// The factor by which errors grow in a step, in the long run: the largest modulus of the poles z. Below 1 the loop is stable.
+/// The long-run growth of errors per step: the largest modulus of the poles z. Below 1 the loop is stable.
 pub fn growth(poles: &[Complex<f64>]) -> f64 {
     poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max)
 }

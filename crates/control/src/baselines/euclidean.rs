@@ -1,4 +1,4 @@
-//! The textbook controllers of robot arms, as special cases: joint PD, computed torque, linear control.
+//! Textbook controllers of robot arms as special cases: joint PD, computed torque, linear control.
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::projection;
@@ -13,9 +13,10 @@ use crate::template::DesiredMotion;
 /// The desired inertia of a [`EuclideanTemplate`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum DesiredInertia {
-    /// That of the model: *joint PD* or *augmented PD* control, Konz (5.60).
+    /// The model's: *joint PD* or *augmented PD* control, Konz (5.60).
     Model,
-    /// A constant, n x n: with the identity *computed torque* or *inverse dynamics* control, Konz (5.62); with one joint *linear* control, Konz (5.99).
+    /// A constant n x n matrix: the identity gives *computed torque* or *inverse dynamics* control, Konz (5.62); one joint gives *linear* control,
+    /// Konz (5.99).
     Constant(DMatrix<f64>),
 }
 
@@ -26,9 +27,9 @@ pub enum DesiredInertia {
 /// Constant:  Mbar q_E'' + D q_E' + K q_E = 0                Konz (5.61)
 /// ```
 ///
-/// These are baselines: they treat angles as numbers on a line. A joint that is a turn away is turned all the way back, and a body's attitude has
-/// no such coordinates; pairs of bodies ([`Template`](crate::template::Template)) know better. `docs/baselines.md` in the repository flies both
-/// beyond a half turn and past the singularity of a gimbal.
+/// These are baselines: they treat angles as numbers on a line. A joint that is a full turn away turns all the way back, and attitude has no such
+/// coordinates; pairs of bodies ([`Template`](crate::template::Template)) avoid both. `docs/baselines.md` in the repository flies both beyond a
+/// half turn and through a gimbal singularity.
 #[derive(Clone, Debug)]
 pub struct EuclideanTemplate {
     inertia: DesiredInertia,
@@ -40,7 +41,7 @@ pub struct EuclideanTemplate {
     xi_dot_R: DVector<f64>,
 }
 
-/// A joint whose configuration is no vector.
+/// A joint whose configuration is not a vector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a quadratic potential needs one number for each way of moving, but the joint of `{body}` has other coordinates (attitudes, planar poses, \
@@ -93,7 +94,7 @@ impl EuclideanTemplate {
         })
     }
 
-    /// For small errors, with the model's mass matrix M at the reference.
+    /// The linearisation, with the model's mass matrix M at the reference.
     pub fn linear(&self, M: &DMatrix<f64>) -> LinearModel {
         let inertia = match &self.inertia {
             DesiredInertia::Model => M,
@@ -103,11 +104,11 @@ impl EuclideanTemplate {
         LinearModel::without_inputs(inertia.clone(), damping, stiffness)
     }
 
-    /// Writes the desired motion in the state for which `workspace` was updated, Jacobians included, with the model's mass matrix M there. No
-    /// allocation.
+    /// Writes the desired motion in the state for which `workspace` was updated, Jacobians included, with the model's mass matrix M there.
+    /// Does not allocate.
     ///
     /// # Panics
-    /// If slices have other lengths than the model has coordinates.
+    /// If the length of a slice is not that of the model's coordinates.
     pub fn evaluate(
         &mut self,
         model: &Model<f64>,

@@ -1,4 +1,4 @@
-//! State feedback about a reference at rest, in flight.
+//! State feedback about a reference at rest, as a control strategy.
 #![allow(non_snake_case)]
 
 use fly_mechanics::Inputs;
@@ -10,14 +10,14 @@ use crate::design::{FeedbackDesign, PlacementError, StateFeedback};
 use crate::linear::LinearModel;
 use crate::system::SystemReference;
 
-/// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be, or the least cost of them.
+/// `u0 = u_R - F_K eps - F_D eps'`, which places the poles of small errors, or minimises their cost.
 ///
-/// The gains and the input `u_R` that holds the system are found for one configuration at rest, that of the first reference unless
-/// [`Controller::rest_at`](crate::Controller::rest_at) names another. `eps` is the velocity that leads from the reference to the
-/// state in a unit of time, joint by joint, `eps' = xi - xi_R`. As long as the system's equations do not change with the configuration,
-/// like those of a free body that is moved or turned about the vertical, the reference may wander.
+/// The gains and the holding input `u_R` are computed for one configuration at rest, that of the first reference unless
+/// [`Controller::rest_at`](crate::Controller::rest_at) sets another. `eps` is the constant velocity that leads from the reference to
+/// the state in unit time, joint by joint, `eps' = xi - xi_R`. The reference may move as long as the system's equations do not depend
+/// on the configuration, as for a free body that is translated or rotated about the vertical.
 ///
-/// A baseline: away from its configuration, in large errors and at speed nothing is said of what it does.
+/// A baseline: far from its configuration, with large errors and at speed, nothing is guaranteed.
 #[derive(Clone, Debug)]
 pub struct RestFeedback {
     design: FeedbackDesign,
@@ -34,7 +34,7 @@ struct Placed {
 }
 
 impl RestFeedback {
-    /// Of this design, for a system with n degrees of freedom and p inputs.
+    /// With this design, for a system with n degrees of freedom and p inputs.
     ///
     /// # Errors
     /// As of [`FeedbackDesign::check`].
@@ -48,15 +48,15 @@ impl RestFeedback {
         })
     }
 
-    /// Whether the gains have been found.
+    /// Returns whether the gains have been computed.
     pub fn is_placed(&self) -> bool {
         self.placed.is_some()
     }
 
-    /// Finds the gains for rest in this configuration. Allocates.
+    /// Computes the gains for rest in this configuration. Allocates.
     ///
     /// # Errors
-    /// [`StepError`] if no input holds the system there, or the inputs cannot move everything.
+    /// [`StepError`] if no input holds the system there, or the system is not controllable.
     pub fn place(
         &mut self,
         model: &Model<f64>,
@@ -69,7 +69,7 @@ impl RestFeedback {
         Ok(())
     }
 
-    /// `[F_K, F_D]` for this system at rest, unless they have been [found](Self::place) for another.
+    /// `[F_K, F_D]` for this system at rest, unless they have been [computed](Self::place) for another.
     ///
     /// # Errors
     /// [`PlacementError`].
@@ -80,13 +80,13 @@ impl RestFeedback {
         }
     }
 
-    /// Writes u0, p numbers. The first call [places](Self::place) the gains, unless that has been done; no allocation afterwards.
+    /// Writes u0, p entries. The first call [computes](Self::place) the gains if necessary; later calls do not allocate.
     ///
     /// # Errors
     /// As [`place`](Self::place).
     ///
     /// # Panics
-    /// If a slice has another length than the system.
+    /// If the length of a slice does not match the system.
     pub fn input(
         &mut self,
         model: &Model<f64>,

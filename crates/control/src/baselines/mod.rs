@@ -1,4 +1,4 @@
-//! Textbook controllers, for comparison: springs and dampers between joint coordinates, linear state feedback, and those that people fly multirotors with.
+//! Textbook controllers for comparison: springs and dampers between joint coordinates, linear state feedback, and common multirotor controllers.
 
 mod euclidean;
 mod feedback;

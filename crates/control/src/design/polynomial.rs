@@ -5,14 +5,14 @@ use nalgebra::DMatrix;
 
 /// `det(s I - A) = s^m + .. + c1 s + c0`.
 pub(super) struct Characteristic {
-    /// `[c0, c1, ..]`, m numbers.
+    /// `[c0, c1, ..]`, m entries.
     pub coefficients: Vec<f64>,
     /// `adj(s I - A) = sum N_i s^i`, m matrices.
     adjugate: Vec<DMatrix<f64>>,
 }
 
 impl Characteristic {
-    /// By the method of Faddeev and Le Verrier.
+    /// By the Faddeev-LeVerrier method.
     pub(super) fn new(A: &DMatrix<f64>) -> Self {
         let m = A.nrows();
         let mut coefficients = vec![1.0; m + 1];
@@ -36,15 +36,15 @@ impl Characteristic {
         }
     }
 
-    /// The change of the coefficients as A changes: `d det(s I - A) = -tr(adj(s I - A) dA)`.
+    /// The derivative of the coefficients with respect to A: `d det(s I - A) = -tr(adj(s I - A) dA)`.
     pub(super) fn derivative(&self, dA: &DMatrix<f64>) -> Vec<f64> {
         let transposed = dA.transpose();
         self.adjugate.iter().map(|N| -N.dot(&transposed)).collect()
     }
 }
 
-/// The remainder of `lead s^m + .. + c1 s + c0` divided by `s^l + .. + p1 s + p0`, l numbers; with the lead 1 all zero if every root of the
-/// divisor is one of the dividend, as often as it occurs there.
+/// The remainder of `lead s^m + .. + c1 s + c0` divided by `s^l + .. + p1 s + p0`, l entries; with lead 1 it is zero if and only if every
+/// root of the divisor is a root of the dividend with at least the same multiplicity.
 pub(super) fn remainder(c: &[f64], lead: f64, p: &[f64]) -> Vec<f64> {
     let mut rest = c.to_vec();
     rest.push(lead);
@@ -104,7 +104,7 @@ mod tests {
         let left = |roots: &[_]| remainder(&whole, 1.0, &polynomial(roots).unwrap());
         assert!(left(&all[..2]).iter().all(|x| x.abs() < 1e-12));
         assert!(left(&all[1..]).iter().all(|x| x.abs() < 1e-12));
-        // -1 is no triple root.
+        // -1 is not a triple root.
         assert!(left(&[all[0]; 3]).iter().any(|x| x.abs() > 1e-3));
         assert!(left(&all).iter().all(|x| *x == 0.0));
     }

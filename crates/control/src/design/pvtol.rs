@@ -1,4 +1,4 @@
-//! The planar vertical take-off and landing aircraft, Konz 5.8.2.
+//! The planar vertical take-off and landing aircraft (PVTOL), Konz 5.8.2.
 
 use fly_mechanics::SecondMoment;
 use nalgebra::{Matrix3, Matrix4, Vector3};
@@ -30,9 +30,8 @@ impl PvtolEnergies {
     /// The matched parameters (5.157) for the polynomial `s^4 + p3 s^3 + p2 s^2 + p1 s + p0` of `[p0, p1, p2, p3]` of sideways motion, (5.162),
     /// (5.163). The height then obeys `s^2 + d/m s + k/m`.
     ///
-    /// `offset` is eps, the height of the flat output above the centre of mass, m: for rotors at +-l whose thrusts lean outwards
-    /// by b, `Theta tan b / (m l)`.
-    /// `mass` is the desired mass, kg; only ratios matter to the motion. `gravity` is g, m/s^2.
+    /// `offset` is eps, the height of the flat output above the centre of mass, m: for rotors at +-l whose thrusts are inclined outwards by b,
+    /// `Theta tan b / (m l)`. `mass` is the desired mass, kg; only ratios affect the motion. `gravity` is g, m/s^2.
     ///
     /// # Errors
     /// [`PoleError::Unstable`] if a root has a real part that is not negative.
@@ -55,10 +54,10 @@ impl PvtolEnergies {
         })
     }
 
-    /// The desired energies of the pair (world, body), for a body with its centre of mass in its origin.
+    /// The desired energies of the pair (world, body), for a body with its centre of mass at its origin.
     pub fn pair(&self) -> Pair {
         let moment = |weight: f64, height: f64, about_z: f64| -> Matrix4<f64> {
-            // Points in the plane have no other moments: Wed of diag(P/2, P/2, P) has nothing along z.
+            // A planar mass distribution has no other moments: Wed of diag(P/2, P/2, P) has no extent along z.
             let moments = Vector3::new(about_z / 2.0, about_z / 2.0, about_z);
             let center = Vector3::new(0.0, height, 0.0);
             *SecondMoment::from_center(weight, center, Matrix3::from_diagonal(&moments)).matrix4()

@@ -6,29 +6,30 @@ use nalgebra::DMatrix;
 use super::sylvester::sylvester;
 use crate::linear::eigenvalues;
 
-/// How far beyond the fastest eigenvalue the shift of the doubling is.
+/// The doubling's shift, relative to the fastest eigenvalue.
 const BEYOND: f64 = 1.5;
-/// How often the doubling is repeated at most: each time squares what is left.
+/// The most doublings; each squares the error.
 const STEPS: usize = 60;
-/// Newton's steps afterwards, each of which squares the error that rounding left.
+/// Newton steps afterwards, each of which squares the rounding error.
 const NEWTON: usize = 4;
-/// The residual of a solution, beside the largest term of the equation: what rounding leaves where inputs can hardly move something.
+/// The largest residual of a solution, relative to the largest term of the equation: what rounding leaves if inputs hardly affect a
+/// state.
 const RESIDUAL: f64 = 1e-6;
-/// The slowest pole of an optimal loop, as a part of the size of A, that is more than rounding.
+/// A closed-loop pole slower than this fraction of the size of A is indistinguishable from zero.
 const STABLE: f64 = 1e-9;
 
-/// The stabilising X of
+/// The stabilising solution X of
 ///
 /// ```text
 /// A^T X + X A - X G X + Q = 0,   G = B R^-1 B^T
 /// ```
 ///
-/// for symmetric, positive semidefinite G and Q, all m x m: the optimal cost from z is `z^T X z`. `None` where there is none to the precision of the
-/// residual: the inputs cannot stabilise all of it, or Q does not see what is not stable.
+/// for symmetric, positive semidefinite G and Q, all m x m: the optimal cost from z is `z^T X z`. `None` if there is no solution to the precision of
+/// the residual: (A, B) is not stabilisable, or (A, Q) is not detectable.
 ///
-/// By the structure-preserving doubling algorithm (E. K.-W. Chu, H.-Y. Fan, W.-W. Lin, *A structure-preserving doubling algorithm for
-/// continuous-time algebraic Riccati equations*, Linear Algebra Appl. 396, 2005), which converges quadratically, and Newton's steps (Kleinman 1968) on
-/// what rounding left.
+/// By the structure-preserving doubling algorithm (E. K.-W. Chu, H.-Y. Fan, W.-W. Lin, *A structure-preserving doubling algorithm for continuous-time
+/// algebraic Riccati equations*, Linear Algebra Appl. 396, 2005), which converges quadratically, followed by Newton steps (Kleinman 1968) that remove
+/// rounding errors.
 pub fn riccati(A: &DMatrix<f64>, G: &DMatrix<f64>, Q: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     let m = A.nrows();
     let identity = DMatrix::identity(m, m);
@@ -72,7 +73,7 @@ pub fn riccati(A: &DMatrix<f64>, G: &DMatrix<f64>, Q: &DMatrix<f64>) -> Option<D
         }
         X = better;
     }
-    // Other solutions leave what grows growing.
+    // Other solutions do not stabilise.
     let is_stable = eigenvalues(&(A - G * &X))?
         .iter()
         .all(|pole| pole.re < -STABLE * fastest);
@@ -100,7 +101,7 @@ fn symmetric(X: &DMatrix<f64>) -> DMatrix<f64> {
     (X + X.transpose()) * 0.5
 }
 
-/// X of `A^T X + X A + C = 0`; `None` if two eigenvalues of A sum to zero.
+/// Solves `A^T X + X A + C = 0` for X; `None` if two eigenvalues of A sum to zero.
 fn lyapunov(A: &DMatrix<f64>, C: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     sylvester(&A.transpose(), &-A, &-C)
 }

@@ -1,4 +1,4 @@
-//! Matched parameters of any system, found numerically.
+//! Numerical search for matched parameters of any system.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::vee_matrix6;
@@ -10,17 +10,17 @@ use crate::linear::{LinearModel, companion};
 use crate::pair::Pair;
 use crate::poles::polynomial;
 
-/// The search for desired energies that a system can follow, with poles where they should be.
+/// Searches for desired energies that a system can follow and that place given poles.
 ///
 /// ```text
 /// minimise |L_D|^2 + |L_K|^2 + |rest|^2,   L_D, L_K: Konz (5.82),   rest: what the requested polynomial leaves of det(Mbar0 s^2 + Dbar0 s + Kbar0)
 /// ```
 ///
-/// over the 30 numbers K', D', M' of every pair, with energies that are positive, by Levenberg and Marquardt's method, in units in which inertias,
-/// and the mean of the requested poles, are 1.
+/// over the 30 parameters K', D', M' of every pair, subject to positive energies, by the Levenberg-Marquardt method, in units in which the
+/// inertias and the mean of the requested poles are 1.
 ///
-/// It is made for a few poles, those that matter most: a polynomial of many, or with poles that two ways of moving should both have, makes the
-/// search slow, and it may end beside the goal. [`MatchingResult::residual`] tells.
+/// It is meant for a few dominant poles: with a polynomial of many, or with a pole that two modes should share, the search is slow and may end in
+/// a local minimum. [`MatchingResult::residual`] tells.
 ///
 /// ```
 /// use fly_control::design::MatchingSearch;
@@ -50,25 +50,25 @@ use crate::poles::polynomial;
 /// ```
 #[derive(Clone, Debug)]
 pub struct MatchingSearch<'a> {
-    /// The system for small errors.
+    /// The linearised system.
     pub model: &'a LinearModel,
     /// The Jacobian of each pair at the reference, 6 x n.
     pub jacobians: Vec<Matrix6xX<f64>>,
-    /// A first idea of each pair's energies: where the search begins. Their sum must give every way of moving some inertia.
+    /// Initial guess of each pair's energies. Their sum must give every degree of freedom some inertia.
     pub start: Vec<Pair>,
-    /// Requested poles, 1/s: complex ones with their conjugates, at most 2n. The others follow from what can be matched.
+    /// Requested poles, 1/s: complex ones with their conjugates, at most 2n. The others follow from the matching.
     pub poles: &'a [Complex<f64>],
 }
 
-/// The best energies that were found.
+/// The best energies found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchingResult {
-    /// Of each pair, scaled so that the desired inertia is as large as the model's.
+    /// For each pair, scaled so that the desired inertia is as large as the model's.
     pub pairs: Vec<Pair>,
     /// Their sum at the reference.
     pub template: LinearModel,
-    /// The largest number of what was minimised, without unit: below about 1e-9 the system follows the template for small errors, and the
-    /// requested poles are among its poles.
+    /// The largest entry of the minimised residual, dimensionless: below about 1e-9 the system follows the template for small errors, and
+    /// the requested poles are among its poles.
     pub residual: f64,
     /// Whether Mbar0 and Kbar0 are positive definite and Dbar0 is positive semidefinite: then W is an energy.
     pub positive: bool,
@@ -76,16 +76,16 @@ pub struct MatchingResult {
     pub poles: Vec<Complex<f64>>,
 }
 
-/// Why a search cannot begin.
+/// Why a search cannot start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchingSearchError {
-    /// Not one Jacobian for each pair, with a column for each degree of freedom.
+    /// The number of Jacobians is not that of the pairs, or the number of columns not n.
     #[error("found {jacobians} Jacobians for {pairs} pairs; expected one for each, 6 x {dof}")]
     Pairs {
-        /// Jacobians.
+        /// Number of Jacobians.
         jacobians: usize,
-        /// Pairs.
+        /// Number of pairs.
         pairs: usize,
         /// n.
         dof: usize,
@@ -99,24 +99,26 @@ pub enum MatchingSearchError {
         most: usize,
     },
     /// A matrix is not positive definite.
-    #[error("the inertia of {0} is not positive definite: every way of moving needs mass")]
+    #[error("the inertia of {0} is not positive definite: every degree of freedom needs mass")]
     Inertia(&'static str),
 }
 
-/// How many starts beside the given one.
+/// The number of random starts beside the given one.
 const RESTARTS: usize = 8;
-/// How many steps from each.
+/// The most steps from each.
 const STEPS: usize = 2000;
-/// The least eigenvalue of the desired stiffness, as part of the mean desired inertia and in units of the requested poles.
+/// The least eigenvalue of the desired stiffness, relative to the mean desired inertia and in units of the requested
+/// poles.
 const LEAST_STIFFNESS: f64 = 1e-4;
-/// What is found counts as matched below this residual.
+/// A result counts as matched below this residual.
 const MATCHED: f64 = 1e-10;
 
 impl MatchingSearch<'_> {
-    /// Searches from the given start and, where that ends in a bad place, from others around it: the same on every machine.
+    /// Searches from the given start and, if that ends in a poor minimum, from others around it, which are the same on
+    /// every machine.
     ///
     /// # Errors
-    /// [`MatchingSearchError`]. That no energies match is no error: see [`MatchingResult::residual`].
+    /// [`MatchingSearchError`]. Failure to match is not an error: see [`MatchingResult::residual`].
     pub fn solve(&self) -> Result<MatchingResult, MatchingSearchError> {
         let problem = Problem::new(self)?;
         let start = problem.start(&self.start);
@@ -169,14 +171,14 @@ impl MatchingSearch<'_> {
 struct Problem {
     model: LinearModel,
     complement: DMatrix<f64>,
-    /// `J^T Vee(E) J` of each pair and each of the ten symmetric 4 x 4 matrices E with one number.
+    /// `J^T Vee(E) J` of each pair and each of the ten basis matrices E of the symmetric 4 x 4 matrices.
     effects: Vec<DMatrix<f64>>,
     requested: Vec<f64>,
-    /// The mean size of the requested poles, 1/s.
+    /// The mean modulus of the requested poles, 1/s.
     frequency: f64,
 }
 
-/// Numbers of a symmetric 4 x 4 matrix.
+/// Index pairs of a symmetric 4 x 4 matrix.
 const MOMENTS: [(usize, usize); 10] = [
     (0, 0),
     (1, 1),
@@ -196,7 +198,7 @@ fn unit_moment((i, j): (usize, usize)) -> Matrix4<f64> {
     E
 }
 
-/// # Between the problem and its user
+/// # Conversion between problem and user
 impl Problem {
     fn new(request: &MatchingSearch<'_>) -> Result<Self, MatchingSearchError> {
         let model = request.model;
@@ -241,7 +243,7 @@ impl Problem {
         })
     }
 
-    /// M', D', K' of all pairs one after the other, each for all pairs.
+    /// M', D', K' of all pairs, each energy for all pairs in turn.
     fn start(&self, pairs: &[Pair]) -> DVector<f64> {
         let w = self.frequency;
         let numbers = |of: fn(&Pair) -> &Matrix4<f64>, scale: f64| {
@@ -280,7 +282,7 @@ impl Problem {
     }
 }
 
-/// What should vanish at some parameters, and what its derivative needs.
+/// The residual at some parameters, and the terms of its derivative.
 struct Residual {
     values: DVector<f64>,
     /// `B_perp^T M0`.
@@ -302,7 +304,7 @@ struct Residual {
 
 type Eigen = SymmetricEigen<f64, Dyn>;
 
-/// What each eigenvalue lacks to the least that it should be.
+/// The shortfall of each eigenvalue from its least value.
 fn lacks(eigen: &Eigen, least: f64) -> impl Iterator<Item = f64> {
     eigen
         .eigenvalues
@@ -343,7 +345,7 @@ impl Problem {
         LinearModel::without_inputs(next(), next(), next())
     }
 
-    /// What should vanish, and how; `None` where the desired inertia is not positive definite.
+    /// The residual; `None` if the desired inertia is not positive definite.
     fn residual(&self, theta: &DVector<f64>) -> Option<Residual> {
         let template = self.template(theta);
         let desired = template.inertia.clone().cholesky()?;
@@ -373,7 +375,7 @@ impl Problem {
         })
     }
 
-    /// How the residual changes with each number: `dA_X = Mbar^-1 (dX - dMbar A_X)`.
+    /// The Jacobian of the residual: `dA_X = Mbar^-1 (dX - dMbar A_X)`.
     fn derivative(&self, at: &Residual) -> DMatrix<f64> {
         let third = self.effects.len();
         let zero = DMatrix::zeros(self.model.dof(), self.model.dof());
@@ -418,7 +420,7 @@ impl Problem {
         DMatrix::from_columns(&columns.collect::<Vec<_>>())
     }
 
-    /// Where the method ends, with the largest number of the residual; `None` if it cannot begin there.
+    /// The end point of the descent, with the largest entry of the residual; `None` if the start is invalid.
     fn descend(&self, mut theta: DVector<f64>) -> Option<(DVector<f64>, f64)> {
         let mut residual = self.residual(&theta)?;
         let mut damping = 1e-3;

@@ -1,4 +1,4 @@
-//! State feedback by pole placement, or with the least cost: the classical ways, as a baseline.
+//! State feedback by pole placement or LQR: the classical methods, as a baseline.
 #![allow(non_snake_case)]
 
 use nalgebra::{Complex, DMatrix, DVector};
@@ -8,28 +8,28 @@ use super::sylvester::sylvester;
 use crate::lehmer::Lehmer;
 use crate::linear::LinearModel;
 
-/// What state feedback should be like.
+/// The design of a state feedback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeedbackDesign {
-    /// With these poles, 1/s, two for each degree of freedom.
+    /// Places these poles, 1/s, two per degree of freedom.
     Poles(Vec<Complex<f64>>),
-    /// With the least cost.
+    /// Minimises this cost.
     Optimal(QuadraticCost),
 }
 
-/// The cost of small errors and of the inputs that remove them, a linear-quadratic regulator's, with weights by Bryson's rule (A. E. Bryson, Y.-C. Ho, *Applied
-/// optimal control*, 1975): each term is 1 where its number is as large as is acceptable.
+/// The quadratic cost of a linear-quadratic regulator, in small errors and inputs, with weights by Bryson's rule (A. E. Bryson, Y.-C. Ho, *Applied optimal
+/// control*, 1975): each term is 1 at the largest acceptable value.
 ///
 /// ```text
 /// J = integral( sum (eps_i/e_i)^2 + sum (eps'_i/r_i)^2 + sum (du_j/u_j)^2 ) dt
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuadraticCost {
-    /// e, n numbers, m or rad, > 0; infinite for an error that costs nothing.
+    /// e, n entries, m or rad, > 0; infinite for an error without cost.
     pub errors: DVector<f64>,
-    /// r, n numbers, m/s or rad/s, > 0; infinite for a velocity that costs nothing.
+    /// r, n entries, m/s or rad/s, > 0; infinite for a velocity without cost.
     pub rates: DVector<f64>,
-    /// u, p numbers, N or N m, > 0.
+    /// u, p entries, N or N m, > 0.
     pub inputs: DVector<f64>,
 }
 
@@ -49,14 +49,14 @@ impl QuadraticCost {
     /// [`PlacementError::Mass`], [`PlacementError::Unstabilisable`].
     ///
     /// # Panics
-    /// If it has not n errors, n rates and p inputs.
+    /// If there are not n errors, n rates and p inputs.
     pub fn least(&self, model: &LinearModel) -> Result<DMatrix<f64>, PlacementError> {
         let (F, G) = model.first_order().ok_or(PlacementError::Mass)?;
         let (n, p) = (model.dof(), G.ncols());
         let sizes = [self.errors.len(), self.rates.len(), self.inputs.len()];
         assert_eq!(sizes, [n, n, p], "errors, rates and inputs");
         let [Q, spread] = self.matrices(&G);
-        // In units of time and of states in which the numbers are near 1.
+        // Scale time and states such that the entries are near 1.
         let fastest = F.norm().max((Q.norm() * spread.norm()).sqrt().sqrt());
         let unit = |i: usize| if i < n { 1.0 } else { fastest };
         let scale = |M: &DMatrix<f64>, power: [i32; 2]| {
@@ -67,7 +67,7 @@ impl QuadraticCost {
         let F_s = scale(&F, [-1, 1]) / fastest;
         let Q_s = scale(&Q, [1, 1]) / fastest;
         let spread_s = scale(&spread, [-1, -1]) / fastest;
-        // The cost in units in which the errors' is 1.
+        // Scale the cost such that that of the errors is 1.
         let size = Q_s.norm();
         let X = riccati(&F_s, &(&spread_s * size), &(Q_s / size))
             .ok_or(PlacementError::Unstabilisable)?;
@@ -87,7 +87,7 @@ impl FeedbackDesign {
         }
     }
 
-    /// Whether it can be that of a system with n degrees of freedom and p inputs.
+    /// Checks the cost for a system with n degrees of freedom and p inputs.
     ///
     /// # Errors
     /// [`PlacementError::Count`], [`PlacementError::Conjugates`], [`PlacementError::Sizes`].
@@ -104,10 +104,10 @@ impl FeedbackDesign {
     }
 }
 
-/// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be, or with the least cost.
+/// `u = u_R - F_K eps - F_D eps'`, which places the poles of the linearised closed loop or minimises a cost.
 ///
-/// A baseline: it knows the system for small errors about one reference at rest only. `docs/baselines.md` in the repository flies it beside
-/// the energy-based approach with the same poles.
+/// A baseline: it is valid only for small errors about one reference at rest. `docs/baselines.md` in the repository compares it in flight
+/// with the energy-based approach with the same poles.
 ///
 /// ```
 /// use fly_control::design::StateFeedback;
@@ -135,53 +135,53 @@ pub struct StateFeedback {
     pub damping: DMatrix<f64>,
 }
 
-/// Why there are no such gains.
+/// Why the gains do not exist.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// Not two poles for each degree of freedom.
+    /// The number of poles is not two per degree of freedom.
     #[error("found {found} poles; expected {expected}, two for each degree of freedom")]
     Count {
         /// 2n.
         expected: usize,
-        /// How many there are.
+        /// The number given.
         found: usize,
     },
-    /// A complex pole without its conjugate, or a number that is not finite.
+    /// A complex pole without its conjugate, or one that is not finite.
     #[error(
         "the poles are not those of a real system: expected finite numbers, complex ones with their conjugates"
     )]
     Conjugates,
     /// The inertia is not positive definite.
-    #[error("the model's inertia M0 is not positive definite: every way of moving needs mass")]
+    #[error("the model's inertia M0 is not positive definite: every degree of freedom needs mass")]
     Mass,
-    /// The inputs cannot move everything.
+    /// The system is not controllable.
     #[error(
-        "the inputs cannot move everything: some of the model's own poles stay where they are whatever the gains"
+        "the system is not controllable: some of the model's own poles are the same for all gains"
     )]
     Uncontrollable,
-    /// Not one acceptable error and rate for each degree of freedom, and one acceptable input for each input.
+    /// The number of acceptable errors or rates is not n, or that of acceptable inputs not p.
     #[error("found {} errors, {} rates and {} inputs; expected {}, {} and {}", .found[0], .found[1], .found[2], .expected[0], .expected[1], .expected[2])]
     Sizes {
         /// n, n, p.
         expected: [usize; 3],
-        /// How many there are.
+        /// The numbers given.
         found: [usize; 3],
     },
-    /// No gains are stable and optimal.
+    /// No stabilising optimal gains exist.
     #[error(
-        "there are no optimal gains: the inputs cannot stabilise everything, or something that is not stable costs nothing"
+        "there are no optimal gains: the system is not stabilisable, or an unstable mode has no cost"
     )]
     Unstabilisable,
 }
 
 /// # Construction
 impl StateFeedback {
-    /// Gains that give these 2n poles, 1/s.
+    /// Gains that place these 2n poles, 1/s.
     ///
-    /// With as many independent inputs as degrees of freedom each coordinate gets two poles and moves by itself. With fewer the gains are
-    /// unique for one input; for more of them, of many sets that give the poles, one with well separated eigenvectors is taken, so that
-    /// it suffers little from errors of the model.
+    /// With as many independent inputs as degrees of freedom each coordinate gets two poles and is decoupled from the others. With fewer,
+    /// the gains are unique for a single input; for several inputs, of the many solutions one with well-conditioned eigenvectors is
+    /// chosen, so that it is robust to model errors.
     ///
     /// # Errors
     /// [`PlacementError`].
@@ -196,8 +196,8 @@ impl StateFeedback {
         Self::coupled(model, &factors).ok_or(PlacementError::Uncontrollable)
     }
 
-    /// The gains with the least cost, by the algebraic [Riccati equation](super::riccati): of the continuous loop, which is stable with any gain above half of
-    /// theirs and bears 60 degrees of phase in each input. What holding, delay and lag leave of that the sampled loop tells.
+    /// The gains of least cost, from the algebraic [Riccati equation](super::riccati), for the continuous loop, which is stable for any gain above half of
+    /// these and has a phase margin of 60 degrees in each input. The sampled loop tells how much holding, delay and lag leave of that.
     ///
     /// ```
     /// use fly_control::design::{QuadraticCost, StateFeedback};
@@ -230,7 +230,7 @@ impl StateFeedback {
         })
     }
 
-    /// Whether these can be the poles of a system with n degrees of freedom.
+    /// Checks that these can be the poles of a system with n degrees of freedom.
     ///
     /// # Errors
     /// [`PlacementError::Count`], [`PlacementError::Conjugates`].
@@ -246,13 +246,13 @@ impl StateFeedback {
         factors(poles).ok_or(PlacementError::Conjugates)
     }
 
-    /// du for an error and its rate, n numbers each; p numbers, written to `out`. No allocation.
+    /// Writes du for an error and its rate (n entries each) to `out` (p entries). Does not allocate.
     pub fn input(&self, eps: &DVector<f64>, eps_dot: &DVector<f64>, out: &mut DVector<f64>) {
         out.gemv(-1.0, &self.stiffness, eps, 0.0);
         out.gemv(-1.0, &self.damping, eps_dot, 1.0);
     }
 
-    /// `F_K`, `F_D` as [`LinearModel::closed`] takes them.
+    /// `F_K`, `F_D` in the form of [`LinearModel::closed`].
     pub fn gains(&self) -> [DMatrix<f64>; 2] {
         [self.stiffness.clone(), self.damping.clone()]
     }
@@ -283,7 +283,7 @@ impl StateFeedback {
         })
     }
 
-    /// `(F - G K) X = X L` with a matrix L that has the poles, solved for X with `K X = Y` given: `F X - X L = G Y`, `K = Y X^-1`.
+    /// Solves `(F - G K) X = X L`, where L has the poles, for X with `K X = Y` given: `F X - X L = G Y`, `K = Y X^-1`.
     fn coupled(model: &LinearModel, factors: &[[f64; 2]]) -> Option<Self> {
         let (n, p) = (model.dof(), model.inputs.ncols());
         let (F, G) = model.first_order()?;
@@ -294,14 +294,14 @@ impl StateFeedback {
         let mut numbers = Lehmer(20_210_427);
         let mut best: Option<(f64, DMatrix<f64>)> = None;
         for _ in 0..64 {
-            // No pole of F - G K0 may be one of L: some gain before, taken off afterwards.
+            // F - G K0 must share no pole with L: apply a preliminary gain K0, and add it afterwards.
             let scale = F.norm() / G.norm();
             let before = DMatrix::from_fn(p, 2 * n, |_, _| scale * numbers.next());
             let Y = DMatrix::from_fn(p, 2 * n, |_, _| numbers.next());
             let Some(X) = sylvester(&(&F - &G * &before), &L, &(&G * &Y)) else {
                 continue;
             };
-            // Columns of one length: only their directions matter to how well they are separated.
+            // Columns of unit length: only their directions matter to the conditioning.
             let lengths = X.column_iter().map(|c| c.norm());
             let unit = &X
                 * DMatrix::from_diagonal(&DVector::from_iterator(2 * n, lengths.map(f64::recip)));
@@ -322,7 +322,7 @@ impl StateFeedback {
     }
 }
 
-/// Real quadratic factors `s^2 + d s + k` as `[k, d]` with all the poles, the slowest real ones together; `None` if they are not those of a real
+/// Real quadratic factors `s^2 + d s + k` as `[k, d]` of all the poles, pairing the slowest real ones; `None` if they are not those of a real
 /// system.
 fn factors(poles: &[Complex<f64>]) -> Option<Vec<[f64; 2]>> {
     let size = |s: &Complex<f64>| s.norm().max(f64::MIN_POSITIVE);
@@ -347,8 +347,8 @@ fn factors(poles: &[Complex<f64>]) -> Option<Vec<[f64; 2]>> {
     Some(factors)
 }
 
-/// A matrix with the roots of all factors as eigenvalues, each root of several factors with a single eigenvector: the companion matrices of
-/// the factors along the diagonal, each chained to the next.
+/// A matrix whose eigenvalues are the roots of all factors, with a single eigenvector for a root shared by several factors: the companion
+/// matrices of the factors along the diagonal, each chained to the next.
 fn chained(factors: &[[f64; 2]]) -> DMatrix<f64> {
     let size = 2 * factors.len();
     let mut L = DMatrix::zeros(size, size);
@@ -365,17 +365,17 @@ fn chained(factors: &[[f64; 2]]) -> DMatrix<f64> {
     L
 }
 
-/// The rank of `[G, F G, F^2 G, ..]`, by orthonormal bases: powers of F would drown the small directions.
+/// The rank of `[G, F G, F^2 G, ..]`, by orthonormal bases: powers of F would swamp the small directions.
 fn rank_of_reachable(F: &DMatrix<f64>, G: &DMatrix<f64>) -> usize {
     let m = F.nrows();
-    // In units of time in which positions and velocities compare.
+    // Scale time such that positions and velocities are comparable.
     let time = F.norm().max(f64::MIN_POSITIVE).recip();
     let scaled = F * time;
     let mut basis: Vec<DVector<f64>> = Vec::new();
     let mut front: Vec<DVector<f64>> = G.column_iter().map(nalgebra::Matrix::into_owned).collect();
     while let Some(mut v) = front.pop() {
         let length = v.norm();
-        // Twice: once leaves what rounding put back.
+        // Twice: the first pass leaves rounding errors.
         for _ in 0..2 {
             for b in &basis {
                 v.axpy(-b.dot(&v), b, 1.0);

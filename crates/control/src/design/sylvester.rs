@@ -1,9 +1,9 @@
-//! Linear equations of matrices.
+//! The Sylvester equation.
 #![allow(non_snake_case)]
 
 use nalgebra::{DMatrix, DVector};
 
-/// X of `F X - X L = C`; `None` if F and L share an eigenvalue.
+/// Solves `F X - X L = C` for X; `None` if F and L share an eigenvalue.
 pub(super) fn sylvester(
     F: &DMatrix<f64>,
     L: &DMatrix<f64>,

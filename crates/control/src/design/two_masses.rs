@@ -8,7 +8,7 @@ use crate::poles::{PoleError, stable};
 
 /// Desired mass (kg), damping (N s/m) and stiffness (N/m) of the pairs (world, first), (world, second) and (first, second).
 ///
-/// Single numbers may be negative; the sums (5.139) are positive definite.
+/// Individual values may be negative; the sums (5.139) are positive definite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoMassesEnergies {
     /// `[m, d, k]` between world and first body.
@@ -21,11 +21,11 @@ pub struct TwoMassesEnergies {
 
 impl TwoMassesEnergies {
     /// The matched parameters (5.144), (5.147) for the polynomial `s^4 + p3 s^3 + p2 s^2 + p1 s + p0` of `[p0, p1, p2, p3]` and w, the stiffness
-    /// of the spring over the *second* mass, 1/s^2 (below (5.142) the first is printed). Only ratios matter to the motion: the desired mass
-    /// between the bodies is 1 kg or, where `w p3 < p1`, -1 kg.
+    /// of the spring over the *second* mass, 1/s^2 (the text below (5.142) prints the first). Only ratios affect the motion: the desired mass
+    /// between the bodies is 1 kg or, if `w p3 < p1`, -1 kg.
     ///
     /// # Errors
-    /// [`PoleError::Unstable`] if a root has a real part that is not negative; [`PoleError::Uncoupled`] where `w p3 = p1`.
+    /// [`PoleError::Unstable`] if a root has a real part that is not negative; [`PoleError::Uncoupled`] if `w p3 = p1`.
     pub fn place(ratio: f64, polynomial: [f64; 4]) -> Result<Self, PoleError> {
         let [p0, p1, _, p3] = polynomial;
         let stiff = stable(polynomial)?;
@@ -46,7 +46,8 @@ impl TwoMassesEnergies {
         })
     }
 
-    /// The desired energies of the pairs (world, first), (world, second), (first, second), of bodies that do not turn.
+    /// The desired energies of the pairs (world, first), (world, second), (first, second), for bodies that do not
+    /// rotate.
     pub fn pairs(&self) -> [Pair; 3] {
         [self.first, self.second, self.between].map(|[m, d, k]| {
             let weight = |weight: f64| -> Matrix4<f64> {

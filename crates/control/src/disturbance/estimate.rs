@@ -1,17 +1,17 @@
-//! What would explain a disturbance in hover.
+//! The mass and centre of mass that explain a disturbance in hover.
 #![allow(non_snake_case)]
 
 use fly_mechanics::FreeBody;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// The mass and centre of mass that would explain the disturbance of a body that hovers: whether a force along gravity is weight, thrust or wind cannot
-/// be told from the motion.
+/// The mass and centre of mass that would explain the disturbance on a hovering body. From the motion alone, weight, thrust and wind along gravity are
+/// indistinguishable.
 ///
 /// ```text
 /// m_e = m + F . a_G / |a_G|^2,      tau = m_e s_e x g - m s x g  with  g = R^T a_G
 /// ```
 ///
-/// Of `s_e` only what is across gravity follows; along it the model's is taken.
+/// Only the components of `s_e` orthogonal to gravity follow; the component along it is the model's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoverEstimate {
     /// kg.
@@ -21,8 +21,8 @@ pub struct HoverEstimate {
 }
 
 impl HoverEstimate {
-    /// Of a body at this attitude on which the wrench `[f; tau]` (body axes, about its origin) acts beside those of its model. `None` without gravity, or where no
-    /// mass would be left.
+    /// For a body at this attitude on which the wrench `[f; tau]` (body axes, about its origin) acts in addition to its model. `None` without gravity, or if
+    /// the mass would not be positive.
     pub fn new(body: &FreeBody<f64>, R: &Matrix3<f64>, wrench: &Vector6<f64>) -> Option<Self> {
         let inertia = body.inertia();
         let g = R.tr_mul(body.gravity());

@@ -1,4 +1,4 @@
-//! Which actuator has failed, from the force that the model does not explain.
+//! Detection of a failed actuator from the force that the model does not explain.
 #![allow(non_snake_case)]
 
 use std::ops::Range;
@@ -7,24 +7,23 @@ use nalgebra::{DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector, U1};
 
 use crate::sizes::Sizes;
 
-/// Finds the actuator of a free body that gives nothing any more.
+/// Detects a failed actuator of a free body.
 ///
-/// An actuator g with the inputs `u_g` and the columns `B_g` that has lost the part `lambda` leaves the force `d = d_0 - lambda B_g u_g` unexplained, whatever
-/// is asked of it meanwhile; `d_0` is what was unexplained before (wind, mass, centre of mass). Both d and every `B_g u_g` pass the same second-order filter, so
-/// that the relation holds from the first step. Each actuator explains best with
+/// An actuator g with the inputs `u_g` and the columns `B_g` that has lost the fraction `lambda` leaves the force `d = d_0 - lambda B_g u_g` unexplained,
+/// whatever it is commanded meanwhile; `d_0` is the residual before the failure (wind, mass, centre of mass). Both d and every `B_g u_g` pass the same
+/// second-order filter, so that the relation holds from the first step. The best explanation by each actuator is
 ///
 /// ```text
 /// lambda_g = -<f_g, e>/<f_g, f_g>,    e = d - d_0,   f_g = B_g u_g,      and leaves   |e + lambda_g f_g|
 /// ```
 ///
-/// where forces and moments are compared by the accelerations that they make: `<a, b> = sum a_i b_i/M_ii`.
+/// where forces and moments are weighted by the accelerations that they cause: `<a, b> = sum a_i b_i/M_ii`.
 ///
-/// One has failed if it explains e nearly alone with a lambda near 1, no other one does, and this lasts. Where no single one explains e, pairs are tried in the
-/// same way, with a lambda each: two that fail before the first was known. What two can explain is more, so they must leave less. Three at once are not
-/// found, nor are two of a pair that others would explain as well (opposite rotors of an octocopter that give the same): then [`is_unexplained`](Self::is_unexplained)
-/// says that something is wrong. An actuator that does nearly nothing cannot be
-/// judged, nor can it be missed. Two whose forces differ little, as the rotors of a coaxial pair, are told apart as far as model and noise allow; otherwise none is
-/// named.
+/// An actuator has failed if it explains e nearly alone with a lambda near 1, no other actuator does, and this lasts. If no single one explains e, pairs are
+/// tried in the same way, with a lambda each: two that fail before the first was detected. Two have more freedom to explain e, so their residual must be
+/// smaller. Three simultaneous failures are not detected, nor are two that another pair would explain as well (opposite rotors of an octocopter with the same
+/// effect): then [`is_unexplained`](Self::is_unexplained) reports an unidentified failure. An actuator with nearly no effect cannot be judged, nor does its
+/// loss matter. Two with similar effects, such as the rotors of a coaxial pair, are distinguished as far as model and noise allow; otherwise none is reported.
 #[derive(Clone, Debug)]
 pub struct FailureDetector<N: Dim = Dyn>
 where
@@ -40,24 +39,24 @@ where
     usual: OVector<f64, N>,
     /// e.
     sudden: OVector<f64, N>,
-    /// Who explains e, and for how long, s.
+    /// The actuators that explain e, and for how long, s.
     suspect: Option<(Failure, f64)>,
-    /// How long e has been as large as that of a failure, s.
+    /// How long e has been as large as after a failure, s.
     large_for: f64,
     effect: OVector<f64, N>,
 }
 
-/// The actuators that were found to have failed at once, by their numbers.
+/// The actuators detected as failed at once, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// This one.
     One(usize),
-    /// These two, the lower number first.
+    /// These two, the lower index first.
     Two(usize, usize),
 }
 
 impl Failure {
-    /// Their numbers.
+    /// Their indices.
     pub fn actuators(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
             Self::One(first) => (first, None),
@@ -73,7 +72,7 @@ struct Explanation {
     who: Option<Failure>,
     /// The lambdas.
     lost: [f64; 2],
-    /// What the best and the second best leave, squared.
+    /// The residuals of the best and the second-best explanation, squared.
     left: [f64; 2],
 }
 
@@ -86,7 +85,7 @@ impl Explanation {
         }
     }
 
-    /// Compares another one, which leaves so much.
+    /// Considers another candidate with this residual.
     fn consider(&mut self, who: Failure, lost: [f64; 2], left: f64) {
         if left < self.left[0] {
             self.left[1] = self.left[0];
@@ -96,7 +95,7 @@ impl Explanation {
         }
     }
 
-    /// Who it is, if the best one leaves at most this part of `all` and stands out.
+    /// The best candidate, if its residual is at most this fraction of `all` and it stands out.
     fn accepted(&self, all: f64, unexplained: f64) -> Option<Failure> {
         let [best, second] = self.left;
         let is_it = self
@@ -109,31 +108,31 @@ impl Explanation {
     }
 }
 
-/// Bandwidth of the filter, rad/s: a failure is known after about four of its time constants.
+/// Bandwidth of the filter, rad/s: a failure is detected after about four of its time constants.
 const BANDWIDTH: f64 = 25.0;
-/// Time in which what is unexplained becomes usual, s.
+/// Time constant with which an unexplained force becomes part of d_0, s.
 const USUAL: f64 = 2.0;
-/// An actuator has failed if it seems to have lost a part between these …
+/// An actuator has failed if its lost fraction is between these …
 const LOST: [f64; 2] = [0.7, 1.3];
-/// … leaving at most this part of e unexplained …
+/// … with a residual of at most this fraction of e …
 const UNEXPLAINED: f64 = 0.35;
-/// … and every other one leaves so many times as much …
+/// … and every other candidate's residual is larger by this factor …
 const CLEARER: f64 = 2.0;
-/// … and at least this part of e …
+/// … and at least this fraction of e …
 const DISTINCT: f64 = 0.02;
-/// … for so long, s.
+/// … for this long, s.
 const LASTING: f64 = 2.0 / BANDWIDTH;
-/// Where e is as large as what the strongest actuator would leave for so long, s, and no failure has been found, something else is wrong. Nobody is named
-/// until e is small again, for by and by it becomes usual, and what is left of it may look like a failure.
+/// If e has been as large as the strongest actuator's loss for this long, s, without a detection, something else is wrong. Nothing is reported until e is
+/// small again, because as e fades into d_0 its remainder may look like a failure.
 const MYSTERY: f64 = 0.4;
-/// Actuators that do less than this part of what the strongest does are not judged.
+/// Actuators with less than this fraction of the strongest one's effect are not judged.
 const IDLE: f64 = 0.1;
 
 impl<N: Dim> FailureDetector<N>
 where
     DefaultAllocator: Sizes<N, Dyn>,
 {
-    /// Of n degrees of freedom and actuators with these inputs.
+    /// For n degrees of freedom and actuators with these inputs.
     pub fn new(n: N, actuators: Vec<Range<usize>>) -> Self {
         let zero = OVector::zeros_generic(n, U1);
         let columns = OMatrix::zeros_generic(n, Dyn(actuators.len()));
@@ -149,11 +148,11 @@ where
         }
     }
 
-    /// Takes in what the last `elapsed` seconds left unexplained (d, n numbers) under the applied input u (p numbers), with B and M there. Returns
-    /// what has failed, once. Allocates nothing.
+    /// Processes the force left unexplained over the last `elapsed` seconds (d, n entries) under the applied input u (p entries), with B and M
+    /// there. Returns a detected failure, once. Allocates nothing.
     ///
     /// # Panics
-    /// If an argument has another size.
+    /// If the size of an argument is wrong.
     pub fn observe(
         &mut self,
         elapsed: f64,
@@ -203,17 +202,17 @@ where
         }
     }
 
-    /// d_0: what was unexplained before, n numbers.
+    /// d_0: the residual before the failure, n entries.
     pub fn usual(&self) -> &OVector<f64, N> {
         &self.usual
     }
 
-    /// Whether there is suddenly as much as a failed actuator would leave, and no failure explains it.
+    /// Returns whether a sudden residual is as large as a failed actuator's, and no failure explains it.
     pub fn is_unexplained(&self) -> bool {
         self.large_for >= MYSTERY
     }
 
-    /// Forgets what it has seen but for what is usual: the inputs are others now.
+    /// Restarts after a change of the inputs; keeps only d_0.
     pub fn restart(&mut self) {
         self.suspect = None;
         self.large_for = 0.0;
@@ -225,7 +224,7 @@ where
         }
     }
 
-    /// Whose loss explains e, one or two; and whether e is as large as that of a failure.
+    /// The one or two actuators whose loss explains e; and whether e is as large as after a failure.
     fn explained_by(&self, M: &OMatrix<f64, N, N>) -> (Option<Failure>, bool) {
         let (e, effects) = (&self.sudden, &self.effects[1]);
         let product = |a: &dyn Fn(usize) -> f64, b: &dyn Fn(usize) -> f64| {
@@ -263,7 +262,7 @@ where
                 let (x, y) = (-along(g), -along(h));
                 let det = a * b - c * c;
                 let both = [(x * b - y * c) / det, (y * a - x * c) / det];
-                // Outside of what may be lost the best is on the border, where it is as good as one alone, or no failure of two.
+                // Otherwise the best fit lies on the boundary, where it is either a single failure, or no failure of two.
                 if both.iter().all(|lost| (0.0..=LOST[1]).contains(lost)) {
                     let left = all - both[0] * x - both[1] * y;
                     pair.consider(Failure::Two(g, h), both, left.max(0.0));
@@ -273,7 +272,7 @@ where
                 }
             }
         }
-        // A direction that nothing explains is explained twice as well by two.
+        // Two actuators explain an arbitrary direction twice as well as one.
         (pair.accepted(all, 0.5 * most), is_large)
     }
 }

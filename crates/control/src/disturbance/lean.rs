@@ -10,34 +10,36 @@ use crate::jet::{Jet, Jet3, derivative, dot};
 use crate::matching::complement;
 use crate::thrust::{Attitude, ExternalForces, attitude, rigid_body};
 
-/// Turns references of a vehicle whose thrust acts along body z so that they balance a force beside those of its model.
+/// Rotates references of a vehicle whose thrust acts along body z such that they balance a force in addition to those of its model.
 ///
-/// The motion of the origin stays; the attitude becomes that of the flat outputs under gravity, drag and the force, which is taken as constant:
+/// The motion of the origin is unchanged; the attitude becomes that of the flat outputs under gravity, drag and the force, which is assumed
+/// constant:
 ///
 /// ```text
 /// m r'' = m a_G + F + R e_z T - R D R^T r'
 /// ```
 ///
-/// So the matching condition (5.80) holds with `b - r` for b, `B_perp^T (M xidot_R + b - r) = 0`. The thrust of the given reference is taken to change slowly
-/// (its rate is no part of a [`ReferencePoint`]). Where torque comes with side force (bicopters), a moment that the observer
-/// has found needs one: body z then stands beside the thrust by the angle at which `B_perp` is met.
+/// So the matching condition (5.80) holds with `b - r` in place of b, `B_perp^T (M xidot_R + b - r) = 0`. The thrust of the given reference is assumed to
+/// change slowly (its rate is not part of a [`ReferencePoint`]). If torque and side force are coupled (bicopters), an estimated moment requires a side force:
+/// body z then deviates from the thrust by the angle that satisfies the condition along `B_perp`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lean {
     mass: f64,
     center_of_mass: Vector3<f64>,
     gravity: Vector3<f64>,
     drag: Vector3<f64>,
-    /// From moments to the side forces in body x and y that must come with them.
+    /// From moments to the coupled side forces along body x and y.
     side_force: nalgebra::Matrix2x3<f64>,
 }
 
-/// No force leans the thrust by more than this part of its specific thrust: 45 degrees.
+/// The largest lean, as a fraction of the specific thrust: 45 degrees.
 const LARGEST: f64 = 1.0;
-/// What counts as no side force, N/(N m).
+/// Side forces below this count as zero, N/(N m).
 const SINGULAR: f64 = 1e-9;
 
 impl Lean {
-    /// Of a body with the input matrix B, 6 x p; `None` if the inputs can give every wrench, so that nothing has to lean.
+    /// For a body with the input matrix B, 6 x p; `None` if the inputs can produce every wrench, so that leaning is
+    /// unnecessary.
     pub fn of_vehicle(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Option<Self> {
         let complement = complement(B);
         if complement.ncols() == 0 {
@@ -62,7 +64,8 @@ impl Lean {
         })
     }
 
-    /// The reference that balances this force (N, world) and moment (N m, body); the same where there is none, or where no attitude does.
+    /// The reference that balances this force (N, world) and moment (N m, body); unchanged if both are zero, or if no attitude balances
+    /// them.
     pub fn against(
         &self,
         point: &ReferencePoint,
@@ -84,7 +87,7 @@ impl Lean {
         let jets = |derivatives: [Vector3<f64>; 3]| -> Jet3<3> {
             std::array::from_fn(|i| Jet::from_derivatives(derivatives.map(|d| d[i])))
         };
-        // The centre of mass, by the attitude that was given.
+        // The centre of mass at the given attitude.
         let s = self.center_of_mass;
         let (v_c, a_c) = (
             v + w.cross(&s),
@@ -101,7 +104,7 @@ impl Lean {
             }
             std::array::from_fn(|i| a[i] + Jet::constant(self.gravity[i]))
         };
-        // Each round knows one derivative more.
+        // Each iteration yields one more derivative.
         let velocity = jets([R * v_c, R * a_c, Vector3::zeros()]);
         let first = derivative(&acceleration(&velocity), 1);
         let velocity = jets([R * v_c, R * a_c, first]);
@@ -119,11 +122,13 @@ impl Lean {
         if leaned.is_finite() { leaned } else { *point }
     }
 
-    /// The small change of a level reference at rest by a small wrench, 6 x 6: `[displacement; turn]` by `[force; moment]` in body axes.
+    /// The derivative of a level reference at rest with respect to a small wrench, 6 x 6: `[displacement; rotation]` by
+    /// `[force; moment]` in body axes.
     pub fn at_rest(&self) -> DMatrix<f64> {
         let mut turn = DMatrix::zeros(6, 6);
         let weight = self.mass * self.gravity.norm();
-        // The thrust goes against the force in body x by a turn about -y, in body y by one about x; body z stands beside it.
+        // The thrust opposes a force along body x by a rotation about -y, along body y by one about x; body z deviates from
+        // it.
         for (force, (axis, sign)) in [(4, -1.0), (3, 1.0)].into_iter().enumerate() {
             turn[(axis, force)] = sign / weight;
             for moment in 0..3 {
@@ -133,14 +138,14 @@ impl Lean {
         turn
     }
 
-    /// Turns an attitude so that this side force (N) of the body joins the thrust.
+    /// Rotates an attitude such that this side force (N) of the body adds to the thrust.
     fn beside(&self, leaned: Attitude, side: &Vector2<f64>, specific: f64) -> Attitude {
         let total = self.mass * specific.abs();
         let part = (side / total.max(f64::MIN_POSITIVE)).cap_magnitude(0.5);
         if part.amax() == 0.0 {
             return leaned;
         }
-        // The smallest turn Q of e_z to the direction of the whole force.
+        // The smallest rotation Q from e_z to the direction of the total force.
         let (x, y) = (part.x, part.y);
         let z = (1.0 - part.norm_squared()).sqrt();
         let k = 1.0 / (1.0 + z);

@@ -1,9 +1,9 @@
-//! What pushes a vehicle or a system beside its model: wind, a load, a weak rotor, another mass.
+//! Disturbances: forces on a vehicle or system beyond its model, such as wind, a load, a weak rotor or another mass.
 //!
 //! [`DisturbanceObserver`] estimates the generalised force r that the model does not explain, and [`Controller`](crate::Controller) compensates it:
-//! `b - r` takes the place of b in the law (5.86b) and in the matching condition. What the inputs cannot push against directly an underactuated vehicle
-//! leans against ([`Lean`]), and [`HoverEstimate`] says which mass and centre of mass would explain what is left in hover.
-//! [`FailureDetector`] names the actuator whose loss explains what is suddenly unexplained.
+//! `b - r` replaces b in the law (5.86b) and in the matching condition. An underactuated vehicle leans against what its inputs cannot oppose directly
+//! ([`Lean`]), and [`HoverEstimate`] computes the mass and centre of mass that would explain the remainder in hover. [`FailureDetector`] identifies the
+//! actuator whose loss explains a sudden residual.
 //!
 //! ```
 //! use fly_control::disturbance::DisturbanceObserver;

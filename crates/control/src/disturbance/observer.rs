@@ -1,32 +1,32 @@
-//! The observer of generalised momentum.
+//! The generalised-momentum observer.
 #![allow(non_snake_case)]
 
 use nalgebra::{DVector, DefaultAllocator, Dim, Dyn, Matrix3, OMatrix, OVector, U1, Vector3};
 
 use crate::sizes::Sizes;
 
-/// Estimates the generalised force r (n numbers, along the velocity coordinates: N, N m) that a model `M xi_dot + b = B u` leaves unexplained.
+/// Estimates the generalised force r (n entries, along the velocity coordinates: N, N m) that a model `M xi_dot + b = B u` leaves unexplained.
 ///
-/// The classical observer (A. De Luca, R. Mattone, *Sensorless robot collision detection and hybrid force/motion control*, ICRA 2005) in the
-/// velocity coordinates xi, which need not be the rates of any coordinates:
+/// The classical observer (A. De Luca, R. Mattone, *Sensorless robot collision detection and hybrid force/motion control*, ICRA 2005) in
+/// velocity coordinates xi, which may be quasi-velocities:
 ///
 /// ```text
 /// r = K (M xi - integral(B u - b + Mdot xi + r))        so that   r' = K (d - r),   d = M xi' + b - B u
 /// ```
 ///
-/// From one measurement to the next, h s later, with the mean m of the values at both ends and the mean input u that was *applied* meanwhile, the momentum
-/// balance says
+/// From one measurement to the next, h s later, with the mean m of the values at both ends and the mean *applied* input u, the momentum balance reads
 ///
 /// ```text
 /// d = M_m (xi_1 - xi_0)/h + b_m - B_m u,     r_1 = exp(-K h) r_0 + (1 - exp(-K h)) d
 /// ```
 ///
-/// where `M_m (xi_1 - xi_0)` is the change of `M xi` without that of M. No acceleration is measured and no `Mdot` needed; the balance is exact to h^2, r is
-/// exact for the d of the step, and so it is stable for any step. Fed with what the actuators gave, not with what was asked of them, it does not wind up at their limits.
+/// where `M_m (xi_1 - xi_0)` is the change of `M xi` without that of M. No acceleration is measured and no `Mdot` needed. The balance is exact to h^2, and r is
+/// exact for the d of the step, so the observer is stable for any step. It uses the actuators' outputs rather than their commands, so it does not wind up at
+/// their limits.
 ///
-/// What stays constant decides how fast an estimate must be. Of a free body the force across the thrust is kept in the world (wind), that along the
-/// thrust in proportion to it ([`thrust_scale`](Self::thrust_scale): mass, battery, weak rotors), the moment in the body (centre of mass, weak
-/// rotors); of all other joints the force in the joint. Each of them converges as `exp(-K t)`.
+/// The estimate converges fast if it is expressed in quantities that stay constant. For a free body the force orthogonal to the thrust is kept in the world
+/// (wind), that along the thrust relative to the thrust ([`thrust_scale`](Self::thrust_scale): mass, battery, weak rotors), and the moment in the body (centre
+/// of mass, weak rotors); for all other joints the force in the joint. Each of them converges as `exp(-K t)`.
 #[derive(Clone, Debug)]
 pub struct DisturbanceObserver<N: Dim = Dyn>
 where
@@ -34,32 +34,32 @@ where
 {
     /// K, 1/s.
     bandwidth: f64,
-    /// Place of the three linear velocities of the one free body.
+    /// Index of the three linear velocities of the only free body.
     free: Option<usize>,
-    /// Whether nothing is known of the moment that is applied to the free body.
+    /// Whether the moment applied to the free body is unknown.
     of_force: bool,
     /// Mean input since the last observation.
     applied: DVector<f64>,
     is_applied_known: bool,
     last: Sample<N>,
     now: Sample<N>,
-    /// Whether `now` is a measurement from which a difference can be taken.
+    /// Whether `now` is a measurement that can be differenced.
     known: bool,
-    /// Force on the free body beside its thrust, N, world.
+    /// Force on the free body other than along its thrust, N, world.
     world: Vector3<f64>,
-    /// Force along the thrust, as a part of it.
+    /// Force along the thrust, relative to the thrust.
     scale: f64,
-    /// `B u` that was applied, n numbers.
+    /// The applied `B u`, n entries.
     pushed: OVector<f64, N>,
     /// r.
     force: OVector<f64, N>,
-    /// d of the last step, and whether there is one.
+    /// d of the last step, and whether it is valid.
     measured: (OVector<f64, N>, bool),
     /// d - r.
     innovation: OVector<f64, N>,
     /// The change of the velocity over the last step.
     change: OVector<f64, N>,
-    /// The same as slow as r.
+    /// The same, filtered like r.
     trend: OVector<f64, N>,
 }
 
@@ -77,14 +77,15 @@ where
     R: Matrix3<f64>,
 }
 
-/// A bandwidth that no observer has.
+/// An invalid bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("expected a positive bandwidth of the disturbance observer in rad/s, found {0}")]
 pub struct BandwidthError(pub f64);
 
-/// The least part of b that the thrust must carry for a force to be counted as a part of it.
+/// The least fraction of b carried by the thrust for which a force counts as relative to the thrust.
 const LEAST_THRUST: f64 = 0.25;
-/// Beyond this part of the thrust a force is no error of it. Below 1: r is known a step late, which a loop without lag bears up to there.
+/// A force beyond this fraction of the thrust is not attributed to it. Below 1: r is known one step late, which a loop without lag
+/// tolerates up to 1.
 const LARGEST_SCALE: f64 = 0.75;
 
 /// # Construction
@@ -92,8 +93,8 @@ impl<N: Dim> DisturbanceObserver<N>
 where
     DefaultAllocator: Sizes<N, Dyn>,
 {
-    /// Of n degrees of freedom and p inputs with the bandwidth K, rad/s. `free` is the place in xi of the linear velocity (three numbers, in the
-    /// axes of the body) of the one body that moves freely, if there is one.
+    /// For n degrees of freedom and p inputs with the bandwidth K, rad/s. `free` is the index in xi of the linear velocity (three entries, body
+    /// axes) of the only free body, if any.
     ///
     /// # Errors
     /// [`BandwidthError`] unless it is positive and finite.
@@ -134,7 +135,7 @@ where
         })
     }
 
-    /// The same where nothing is known of the moment that is applied to the free body, since somebody else controls its attitude: the estimate has none.
+    /// For a free body whose applied moment is unknown because an inner loop controls its attitude: the estimate has no moment.
     #[must_use]
     pub fn of_force(mut self) -> Self {
         self.of_force = true;
@@ -142,16 +143,16 @@ where
     }
 }
 
-/// # Observing
+/// # Observation
 impl<N: Dim> DisturbanceObserver<N>
 where
     DefaultAllocator: Sizes<N, Dyn>,
 {
-    /// Tells the mean input (p numbers) that was applied since the last observation. With `None` nothing is known of it, or of the motion: the next
-    /// observation holds the estimate and begins anew.
+    /// Reports the mean input (p entries) applied since the last observation. `None` means that it, or the motion, is unknown: the next observation
+    /// holds the estimate and restarts.
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn set_applied(&mut self, input: Option<&[f64]>) {
         self.is_applied_known = input.is_some();
         if let Some(input) = input {
@@ -159,11 +160,11 @@ where
         }
     }
 
-    /// Takes in the measured velocity xi (n numbers) and M, B, b there, `elapsed` s after the last time. `R` is the attitude of the free body. `unmet` is the
-    /// demand that limits refused in the last step, `u0 - u`: the estimate does not grow against it. Allocates nothing.
+    /// Processes the measured velocity xi (n entries) and M, B, b there, `elapsed` s after the previous observation. `R` is the attitude of the free body.
+    /// `unmet` is the demand that limits rejected in the last step, `u0 - u`: the estimate does not grow against it. Allocates nothing.
     ///
     /// # Panics
-    /// If an argument has another size.
+    /// If the size of an argument is wrong.
     #[allow(clippy::too_many_arguments)] // a model and a state
     pub fn observe(
         &mut self,
@@ -202,13 +203,13 @@ where
         self.force_here();
     }
 
-    /// Writes `B u` and the innovation `d - r` over the last step; of a free body both in its present axes.
+    /// Writes `B u` and the innovation `d - r` over the last step; for a free body both in its present axes.
     fn balance(&mut self, elapsed: f64) {
         let (last, now, u) = (&self.last, &self.now, &self.applied);
         let push = &mut self.pushed;
         push.gemv(0.5, &last.B, u, 0.0);
         push.gemv(0.5, &now.B, u, 1.0);
-        // The difference of the velocities stands where d - r will.
+        // The difference of the velocities, in place of d - r.
         let e = &mut self.innovation;
         self.change.copy_from(&now.xi);
         self.change -= &last.xi;
@@ -218,7 +219,7 @@ where
         e.axpy(0.5, &now.b, 1.0);
         *e -= &*push;
         if let Some(free) = self.free {
-            // The body turned meanwhile; in the world it has one axes system.
+            // The body has rotated since; difference the velocities in common world axes.
             let turned = now.R.tr_mul(&((last.R + now.R) * 0.5));
             for vector in [e, push] {
                 let mut part = vector.generic_view_mut((free, 0), (nalgebra::U3, U1));
@@ -231,7 +232,8 @@ where
         self.innovation -= &self.force;
     }
 
-    /// Removes what would ask for still more of what limits refuse. The trend decides: cutting noise on one side only would make a force of it.
+    /// Anti-windup: removes the part that would increase a demand rejected by limits. The trend decides, because clipping noise on one side
+    /// only would bias the estimate.
     fn hold_saturated(&mut self, unmet: Option<(&DVector<f64>, &DVector<f64>)>) {
         let Some((asked, given)) = unmet else { return };
         let innovation = self.innovation.iter_mut().zip(&self.trend);
@@ -240,14 +242,14 @@ where
             let missing: f64 = (row.iter().zip(asked.iter().zip(given)))
                 .map(|(b, (asked, given))| b * (asked - given))
                 .sum();
-            // More of r is less demand.
+            // A larger r means a smaller demand.
             if *trend * missing < 0.0 {
                 *e = 0.0;
             }
         }
     }
 
-    /// Moves the estimate by this part of the innovation.
+    /// Corrects the estimate by this fraction of the innovation.
     fn correct(&mut self, part: f64) {
         let Some(free) = self.free else {
             self.force.axpy(part, &self.innovation, 1.0);
@@ -301,12 +303,12 @@ where
         self.bandwidth
     }
 
-    /// r, n numbers along the velocity coordinates, N and N m; of a free body in its axes, moments about its origin.
+    /// r, n entries along the velocity coordinates, N and N m; for a free body in its axes, moments about its origin.
     pub fn force(&self) -> &OVector<f64, N> {
         &self.force
     }
 
-    /// Writes b - r in another state than the observed one, with this b and this attitude R of the free body.
+    /// Writes b - r for another state than the observed one, with its b and the attitude R of the free body.
     pub(crate) fn compensate(
         &self,
         b: &OVector<f64, N>,
@@ -323,24 +325,24 @@ where
         }
     }
 
-    /// What the last step alone says of the force: d, unfiltered, and the input that was applied; `None` where nothing is known of it.
+    /// The raw result of the last step: d, unfiltered, and the applied input; `None` if unknown.
     pub(crate) fn measured(&self) -> Option<(&OVector<f64, N>, &DVector<f64>)> {
         let (d, is_known) = &self.measured;
         is_known.then_some((d, &self.applied))
     }
 
-    /// The force on the free body that is not counted as a part of the thrust, N, world: what an underactuated vehicle leans against.
+    /// The force on the free body not attributed to the thrust, N, world: what an underactuated vehicle leans against.
     pub fn force_in_world(&self) -> &Vector3<f64> {
         &self.world
     }
 
-    /// How much the thrust of the free body gives of what it should, by the part of r along the thrust: 1 where the model is right, 0.8 with a battery or
-    /// rotors that give 20 % less, or with a mass 25 % above that of the model.
+    /// The ratio of the free body's actual thrust to the modelled one, from the component of r along the thrust: 1 if the model is right, 0.8 with a
+    /// battery or rotors that deliver 20 % less, or with a mass 25 % above the model's.
     pub fn thrust_scale(&self) -> f64 {
         1.0 + self.scale
     }
 
-    /// Takes this force (n numbers) for the estimate, none of it as a part of the thrust.
+    /// Sets the estimate to this force (n entries), none of it attributed to the thrust.
     pub(crate) fn assume(&mut self, force: &OVector<f64, N>) {
         self.force.copy_from(force);
         if let Some(free) = self.free {
@@ -350,7 +352,7 @@ where
         }
     }
 
-    /// Forgets the estimate.
+    /// Resets the estimate to zero.
     pub fn reset(&mut self) {
         self.known = false;
         self.trend.fill(0.0);

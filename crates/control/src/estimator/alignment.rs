@@ -1,4 +1,4 @@
-//! The attitude at the start from positions and an IMU alone, while the body moves: in closed form, from any attitude.
+//! In-motion alignment: the initial attitude from positions and an IMU alone, in closed form, from any attitude.
 
 use fly_lie::{AttitudePotential, SE23};
 use nalgebra::{ComplexField, Matrix2, Matrix2x3, Matrix3, Vector3};
@@ -6,7 +6,7 @@ use nalgebra::{ComplexField, Matrix2, Matrix2x3, Matrix3, Vector3};
 use super::parameters::EstimatorParameters;
 use super::propagation::{Imu, advance};
 
-/// What an IMU has measured since a start: rotation, and its specific force once and twice integrated, in the axes of the start.
+/// IMU measurements integrated since the start: rotation, and specific force integrated once and twice, in the initial axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Integrals {
     /// Since the start, s.
@@ -14,26 +14,27 @@ pub struct Integrals {
     motion: SE23<f64>,
 }
 
-/// Alignment in motion (Wu and Pan, IEEE TAES 2013): the attitude at the start turns what the IMU has integrated into how the positions have moved.
+/// In-motion alignment (Wu and Pan, IEEE TAES 2013): the initial attitude maps the integrated IMU measurements to the displacements.
 ///
 /// ```text
 /// p(t) - g t²/2 = p_0 + v_0 t + R_0 α(t),    α(t) = ∫∫ R_rel a
 /// ```
 ///
-/// Positions `y_i` at `t_i` make that a linear least-squares problem in `p_0`, `v_0` and Wahba's problem in `R_0`, of which sums suffice:
+/// Positions `y_i` at `t_i` make this a linear least-squares problem in `p_0`, `v_0` and Wahba's problem in `R_0`, for which sums
+/// suffice:
 ///
 /// ```text
-/// P = Σ b̃_i w̃_iᵀ,   w_i = y_i - g t_i²/2,   b_i = α(t_i) + R_rel(t_i) arm,   tilde: less their straight lines
+/// P = Σ b̃_i w̃_iᵀ,   w_i = y_i - g t_i²/2,   b_i = α(t_i) + R_rel(t_i) arm,   tilde: less their linear fits in t
 /// ```
 ///
-/// There is no first guess and no linearisation: it finds any attitude. About an axis along which all `b̃_i` lie nothing is found: at rest, or at
-/// constant acceleration, that is the heading.
+/// It needs no initial guess and no linearisation, and finds any attitude. The rotation about an axis along which all `b̃_i` lie is unobservable:
+/// at rest, or at constant acceleration, that is the heading.
 #[derive(Clone, Debug)]
 pub struct Alignment {
     gravity: Vector3<f64>,
     biases: [f64; 2],
     now: Integrals,
-    /// What positions are counted from.
+    /// The origin of the positions.
     origin: Option<Vector3<f64>>,
     /// Sums over positions: `[n, Σt; Σt, Σt²]`, `[Σw, Σw t]ᵀ`, `[Σb, Σb t]ᵀ`, `Σ b wᵀ`, `Σ σ²`.
     times: Matrix2<f64>,
@@ -43,20 +44,21 @@ pub struct Alignment {
     variance: f64,
 }
 
-/// What an [`Alignment`] has found, at the last sample of the IMU.
+/// The result of an [`Alignment`], at the last IMU sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aligned {
     /// Attitude, velocity and position.
     pub pose: SE23<f64>,
-    /// Deviation of the attitude about its least certain axis, rad: by the noise, and by what biases of the start's deviations do at worst.
+    /// Standard deviation of the attitude about its least certain axis, rad: from the noise, and from the worst-case effect of biases with
+    /// the initial deviations.
     pub deviation: f64,
 }
 
-/// Root mean square of `s²` on 0 to 1 less its straight line: `1 / sqrt(180)`.
+/// Root mean square of `s²` on 0 to 1 less its linear fit: `1 / sqrt(180)`.
 const BENT: f64 = 0.074_535_599_249_993;
 
 impl Alignment {
-    /// Starts now. `gravity`: its acceleration, m/s², world frame; the parameters tell how large biases may be.
+    /// Starts now. `gravity`: its acceleration, m/s², world frame; the parameters bound the biases.
     pub fn new(parameters: &EstimatorParameters, gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -77,18 +79,19 @@ impl Alignment {
         }
     }
 
-    /// The integrals up to now: a position of this time may come later.
+    /// The integrals up to now: a position measured now may arrive later.
     pub const fn now(&self) -> &Integrals {
         &self.now
     }
 
-    /// Goes on by `dt` s over which the IMU has measured this in the mean.
+    /// Integrates an IMU sample, the mean over `dt` s.
     pub fn sample(&mut self, imu: &Imu, dt: f64) {
         self.now.motion = advance(&self.now.motion, imu, &Vector3::zeros(), dt);
         self.now.time += dt;
     }
 
-    /// Takes the position (m, world) of a point at `arm` (m, body frame) when the integrals were `then`; standard deviation m, each axis.
+    /// Adds the position (m, world) of a point at `arm` (m, body frame) at the time of the integrals `then`; standard deviation m, per
+    /// axis.
     pub fn position(
         &mut self,
         then: &Integrals,
@@ -108,7 +111,7 @@ impl Alignment {
         self.variance += deviation * deviation;
     }
 
-    /// What is found so far; `None` before there are three positions at different times. The [deviation](Aligned::deviation) tells what it is worth.
+    /// The current result; `None` before three positions at different times. Its [deviation](Aligned::deviation) tells how accurate it is.
     pub fn aligned(&self) -> Option<Aligned> {
         let inverse = self
             .times
@@ -118,7 +121,7 @@ impl Alignment {
         let potential = AttitudePotential::new(P).ok()?;
         let start = potential.minimum();
         let stiffness = potential.eigenvalues().x.max(0.0);
-        // p_0 and v_0 from what is left.
+        // p_0 and v_0 from the remainder.
         let rest = self.world - self.body * start.matrix().transpose();
         let line = inverse * rest;
         let [p, v] = [0, 1].map(|i| line.row(i).transpose());
@@ -126,7 +129,7 @@ impl Alignment {
         let g = &self.gravity;
         let count = self.times[(0, 0)];
         let noise = self.variance / count;
-        // An unknown constant acceleration bends the positions, an unknown rate turns all.
+        // An unknown constant acceleration bends the positions; an unknown rate rotates them all.
         let bent = self.biases[1] * 0.5 * t * t * BENT;
         let turned = self.biases[0] * t;
         let variance = (noise + count * bent * bent) / stiffness + turned * turned;

@@ -9,7 +9,7 @@ use nalgebra::ComplexField;
 /// odd    erfc(sqrt(x/2)) + sqrt(2 x/π) e^(-x/2) Σ_{i < (k-1)/2} x^i / (2i + 1)!!
 /// ```
 ///
-/// One without degrees of freedom, and where `x` is not positive.
+/// Returns one without degrees of freedom, and if `x` is not positive.
 pub fn survival(freedom: usize, x: f64) -> f64 {
     if freedom == 0 || x <= 0.0 {
         return 1.0;
@@ -34,7 +34,7 @@ pub fn survival(freedom: usize, x: f64) -> f64 {
     }
 }
 
-/// The `x` that is exceeded with the probability `1 - confidence`, to rounding: by bisection of [`survival`].
+/// The `x` exceeded with probability `1 - confidence`, to rounding, by bisection of [`survival`].
 ///
 /// ```
 /// use fly_control::estimator::chi_square::quantile;

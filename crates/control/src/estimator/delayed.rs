@@ -1,4 +1,4 @@
-//! The filter at a horizon behind the present, so that delayed measurements come in their order.
+//! The filter at a delayed horizon, so that it processes delayed measurements in time order.
 
 use fly_lie::SE23;
 
@@ -6,35 +6,36 @@ use super::filter::InvariantFilter;
 use super::measurement::{Measurement, Verdict};
 use super::propagation::Imu;
 
-/// Why a measurement or a sample was not taken.
+/// Why a measurement or a sample was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Older than the horizon.
     #[error("older than the horizon of the filter")]
     TooOld,
-    /// The memory is full of those that wait.
+    /// The buffer of waiting measurements is full.
     #[error("too many measurements wait")]
     Full,
-    /// A sample of the IMU that is not newer than the last one, or not finite.
+    /// An IMU sample that is not newer than the last one, or not finite.
     #[error("a sample of the IMU that is not newer than the last, or not finite")]
     Unusable,
 }
 
-/// An [`InvariantFilter`] that runs the largest delay behind the newest of at most `S` IMU samples; at most `M` measurements wait for it. Stamps are ns.
+/// An [`InvariantFilter`] that runs behind the newest of at most `S` IMU samples by the largest delay; at most `M` measurements wait for it. Stamps are
+/// in ns.
 ///
-/// A sample holds from the one before it to its own stamp. Measurements that stand between two samples divide the step.
-/// Nothing allocates. Without delay every call does what the plain filter does, bit for bit.
+/// A sample holds from the previous stamp to its own. Measurements between two samples divide the step. Allocates nothing. Without delay every call is
+/// bitwise that of the plain filter.
 #[derive(Clone, Debug)]
 pub struct Delayed<const S: usize, const M: usize> {
     filter: InvariantFilter,
     delay: i64,
-    /// Where the filter is.
+    /// The time of the filter.
     time: i64,
     samples: [(i64, Imu); S],
-    /// The oldest sample's place, and how many there are.
+    /// The index of the oldest sample, and the number of samples.
     first: usize,
     stored: usize,
-    /// By stamp, those of one stamp by kind and source, then in the order of arrival.
+    /// Sorted by stamp, for equal stamps by kind and source, then by arrival.
     waiting: [Option<Waiting>; M],
     refused: u64,
 }
@@ -52,16 +53,16 @@ struct Waiting {
 pub struct Judged<'a> {
     /// When it was measured, ns.
     pub stamp: i64,
-    /// The caller's number of whoever measured it.
+    /// The caller's number of its source.
     pub source: usize,
-    /// What was measured.
+    /// The measurement.
     pub measurement: &'a Measurement,
-    /// What became of it.
+    /// The filter's verdict on it.
     pub verdict: Verdict,
 }
 
 impl<const S: usize, const M: usize> Delayed<S, M> {
-    /// The filter stands at the stamp `time`, ns.
+    /// Starts the filter at the stamp `time`, ns.
     pub fn new(filter: InvariantFilter, time: i64) -> Self {
         let none = Imu {
             gyro: nalgebra::Vector3::zeros(),
@@ -89,12 +90,12 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         self.time
     }
 
-    /// How many measurements were refused.
+    /// The number of rejected measurements.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// The extended pose at the newest sample, by the stored ones.
+    /// The extended pose at the newest sample, propagated with the buffered samples.
     pub fn present(&self) -> SE23<f64> {
         let (mut pose, mut time) = (*self.filter.pose(), self.time);
         for i in 0..self.stored {
@@ -105,7 +106,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         pose
     }
 
-    /// Takes a sample; the horizon moves on, with the measurements that it passes told to `judged`. Where the memory is full, the horizon
+    /// Adds a sample and advances the horizon; `judged` receives the measurements that it passes. If the buffer is full, the horizon
     /// passes the oldest sample early.
     ///
     /// # Errors
@@ -135,8 +136,8 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         Ok(())
     }
 
-    /// Takes a measurement of the time `stamp` by `source`, any number of the caller's. One of the horizon itself is used at once and told to `judged`, others
-    /// wait.
+    /// Adds a measurement stamped `stamp` from `source`, a number that the caller chooses. One at the horizon is used at once and passed to `judged`; later
+    /// ones wait.
     ///
     /// # Errors
     /// [`Refused::TooOld`], [`Refused::Full`]; both are counted.
@@ -181,7 +182,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         }
     }
 
-    /// The horizon passes the oldest sample, and the measurements up to it.
+    /// Advances the horizon past the oldest sample, and the measurements up to it.
     fn pass(&mut self, judged: &mut impl FnMut(Judged)) {
         let (stamp, imu) = self.samples[self.first];
         while let Some(next) = self.waiting.first().copied().flatten() {
@@ -211,7 +212,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
     }
 }
 
-/// Rounded up, so that a measurement as late as is allowed is not too old; the cast saturates.
+/// Rounded up, so that a measurement with exactly the largest delay is not too old; the cast saturates.
 #[allow(clippy::cast_possible_truncation)]
 fn nanoseconds(seconds: f64) -> i64 {
     nalgebra::ComplexField::ceil(seconds * 1e9) as i64

@@ -1,4 +1,4 @@
-//! The filter without delays: predict by the IMU, correct by measurements.
+//! The filter without delays: predicts with the IMU, corrects with measurements.
 
 use fly_lie::SE23;
 use fly_lie::operators::hat3;
@@ -21,19 +21,19 @@ pub struct InvariantFilter {
     accelerometer_bias: Vector3<f64>,
     covariance: Covariance,
     gravity: Vector3<f64>,
-    /// Of the last step, less its bias: for the lever arms of velocities.
+    /// The angular velocity of the last step, less its bias: for the lever arms of velocities.
     turning: Vector3<f64>,
     parameters: EstimatorParameters,
     gates: [f64; 6],
-    /// How long each kind has been rejected without a break, s; negative where it has not.
+    /// How long each kind has been rejected continuously, s; negative if it is not being rejected.
     rejected_for: [f64; KINDS],
 }
 
 /// # Construction
 impl InvariantFilter {
-    /// Starts at this extended pose without biases, with the deviations of the start. `gravity`: its acceleration, m/s², world frame.
+    /// Starts at this extended pose with zero biases and the initial deviations. `gravity`: its acceleration, m/s², world frame.
     ///
-    /// The deviations are of attitude, velocity and position each, so a start far from the origin is as certain as one in it.
+    /// The deviations are of attitude, velocity and position individually, so a start far from the origin is as certain as one at it.
     ///
     /// # Errors
     /// [`ParameterError`].
@@ -89,7 +89,7 @@ impl InvariantFilter {
         &self.accelerometer_bias
     }
 
-    /// Of the error `[e; β]`.
+    /// The covariance of the error `[e; β]`.
     pub const fn covariance(&self) -> &Covariance {
         &self.covariance
     }
@@ -111,7 +111,7 @@ impl InvariantFilter {
         variances.map(|variance| nalgebra::ComplexField::sqrt(variance.max(0.0)))
     }
 
-    /// The error `[e; β]` of the estimate where the truth is known.
+    /// The error `[e; β]` of the estimate from a known truth.
     pub fn error(
         &self,
         truth: &SE23<f64>,
@@ -148,7 +148,7 @@ impl InvariantFilter {
         }
     }
 
-    /// Where a pose is after `dt` s of these measurements, by the estimated biases: the mean alone.
+    /// Propagates a pose by `dt` s with these measurements less the estimated biases: the mean only.
     pub fn ahead(&self, pose: &SE23<f64>, imu: &Imu, dt: f64) -> SE23<f64> {
         advance(pose, &self.corrected(imu), &self.gravity, dt)
     }
@@ -156,8 +156,8 @@ impl InvariantFilter {
 
 /// # Filtering
 impl InvariantFilter {
-    /// Goes on by `dt` s over which the IMU has measured this in the mean. Numbers that are not finite, and steps that are not positive, change
-    /// nothing: `false`.
+    /// Propagates by `dt` s with the IMU's mean measurement over that time. Returns `false`, and changes nothing, if an entry is not finite or
+    /// the step is not positive.
     pub fn predict(&mut self, imu: &Imu, dt: f64) -> bool {
         let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
         if !(dt > 0.0 && dt.is_finite() && finite(&imu.gyro) && finite(&imu.accelerometer)) {
@@ -175,7 +175,7 @@ impl InvariantFilter {
             P.fixed_view::<6, 6>(9, 9),
         );
         let p = &self.parameters;
-        // White noise is constant over a step, with its density's variance over dt: it enters as a bias does.
+        // White noise is constant over a step, with the variance of its density over dt: it enters as a bias does.
         let white = SVector::<f64, 6>::from_fn(|i, _| {
             let density = if i < 3 {
                 p.gyro_noise
@@ -204,7 +204,7 @@ impl InvariantFilter {
         true
     }
 
-    /// Corrects by a measurement of now.
+    /// Corrects with a measurement of the present time.
     pub fn correct(&mut self, measurement: &Measurement) -> Verdict {
         let kind = measurement.kind();
         let R = *self.pose.rotation.matrix();
@@ -231,7 +231,7 @@ impl InvariantFilter {
                 place(&mut H, 0, 0, &-hat3(&velocity));
                 place(&mut H, 0, 3, &Matrix3::identity());
                 place(&mut H, 0, 9, &(R * hat3(arm)));
-                // The gyro's own noise moves a point with an arm, too, but lies far below what measures velocities.
+                // The gyro's own noise moves a point on an arm, too, but lies far below that of any velocity sensor.
                 self.update(kind, &(value - velocity), &H, covariance)
             }
             Measurement::Attitude { value, covariance } => {
@@ -276,7 +276,7 @@ impl InvariantFilter {
                 known,
                 covariance,
             } => {
-                // Seen from the estimated body, turned into the world: H does not depend on the state.
+                // Expressed in the estimated body frame, rotated into the world: H does not depend on the state.
                 let mut H = SMatrix::<f64, 3, 15>::zeros();
                 place(&mut H, 0, 0, &hat3(known));
                 let N = R * covariance * R.transpose();
@@ -309,7 +309,7 @@ impl InvariantFilter {
             let time = &mut self.rejected_for[kind];
             let waits = *time < self.parameters.rejection_time;
             *time = time.max(0.0);
-            // The state is what is wrong, not the measurement: the next ones are taken as well, until one passes by itself.
+            // The state is wrong, not the measurement: accept the next ones as well, until one passes by itself.
             let Some((factor, widened)) = (!waits).then(|| widen(z, &S, N, gate)).flatten() else {
                 return Verdict::Rejected { nis };
             };
@@ -323,7 +323,7 @@ impl InvariantFilter {
         let K = HP.transpose() * inverse;
         let d = K * z;
         let x: SVector<f64, 9> = d.fixed_rows::<9>(0).into_owned();
-        // Joseph's form; then the error is counted from the corrected pose: log(exp(d + e) exp(-d)) = J_l(d) e.
+        // Joseph form; the error is then relative to the corrected pose: log(exp(d + e) exp(-d)) = J_l(d) e.
         let A = Covariance::identity() - K * H;
         let mut P = A * self.covariance * A.transpose() + K * N * K.transpose();
         let J = SE23::left_jacobian(&x);
@@ -341,8 +341,8 @@ impl InvariantFilter {
     }
 }
 
-/// The least power of two by which the covariance of the state must grow so that this innovation passes, and the inverse of the innovation's covariance then;
-/// `None` where none up to 2^60 does.
+/// The least power of two by which the state covariance must grow so that this innovation passes, and the inverse of the innovation covariance then; `None`
+/// if none up to 2^60 suffices.
 fn widen<const M: usize>(
     z: &SVector<f64, M>,
     S: &SMatrix<f64, M, M>,
@@ -380,7 +380,7 @@ fn symmetrise(P: &mut Covariance) {
     }
 }
 
-/// Of a symmetric positive matrix; `None` where it is not.
+/// The inverse of a symmetric matrix; `None` unless it is positive definite.
 fn inverse<const M: usize>(S: &SMatrix<f64, M, M>) -> Option<SMatrix<f64, M, M>> {
     if !S.iter().all(|x| x.is_finite()) {
         return None;

@@ -1,4 +1,4 @@
-//! What the filter corrects itself by.
+//! Measurements that correct the filter.
 
 use fly_lie::SO3;
 use nalgebra::{Matrix3, Vector3};
@@ -28,10 +28,10 @@ pub enum Measurement {
     Attitude {
         /// Its rotation.
         value: SO3<f64>,
-        /// Of the small rotation about world axes from the true attitude to the measured one, rad².
+        /// Covariance of the small rotation about world axes from the true attitude to the measured one, rad².
         covariance: Matrix3<f64>,
     },
-    /// Position of a point of the body and attitude at once, judged by one gate of six: motion capture.
+    /// Position of a point of the body and attitude together, with one gate of six degrees of freedom: motion capture.
     Pose {
         /// World from body.
         attitude: SO3<f64>,
@@ -39,7 +39,7 @@ pub enum Measurement {
         position: Vector3<f64>,
         /// m.
         arm: Vector3<f64>,
-        /// As of [`Attitude`](Self::Attitude), rad².
+        /// As for [`Attitude`](Self::Attitude), rad².
         attitude_covariance: Matrix3<f64>,
         /// m².
         position_covariance: Matrix3<f64>,
@@ -53,7 +53,7 @@ pub enum Measurement {
         /// m².
         variance: f64,
     },
-    /// A known field of the world, seen from the body: magnetometer.
+    /// A known field of the world, measured in the body frame: magnetometer.
     Field {
         /// In the body frame, in the field's unit.
         value: Vector3<f64>,
@@ -64,11 +64,11 @@ pub enum Measurement {
     },
 }
 
-/// How many kinds of measurements there are.
+/// The number of kinds of measurements.
 pub const KINDS: usize = 6;
 
 impl Measurement {
-    /// The number of its kind, below [`KINDS`], in the order of the variants.
+    /// The index of its kind, below [`KINDS`], in the order of the variants.
     pub const fn kind(&self) -> usize {
         match self {
             Self::Position { .. } => 0,
@@ -81,7 +81,7 @@ impl Measurement {
     }
 }
 
-/// What became of a measurement.
+/// The filter's verdict on a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// It corrected the state.
@@ -89,18 +89,19 @@ pub enum Verdict {
         /// The normalised innovation squared `zᵀ S⁻¹ z`.
         nis: f64,
     },
-    /// The gate refused it; nothing changed.
+    /// The gate rejected it; nothing changed.
     Rejected {
         /// The normalised innovation squared.
         nis: f64,
     },
-    /// Its kind had been rejected for the whole `rejection_time`: it was taken after the covariance of the state was multiplied by `factor`.
+    /// Its kind had been rejected for the whole `rejection_time`: it was accepted after the state covariance was multiplied by `factor`.
     Widened {
-        /// The normalised innovation squared before.
+        /// The normalised innovation squared before that.
         nis: f64,
-        /// The least power of two that lets it pass.
+        /// The least power of two for which it passes.
         factor: f64,
     },
-    /// It, its covariance or the innovation is not finite, or the innovation's covariance not positive; nothing changed.
+    /// The measurement, its covariance or the innovation is not finite, or the innovation covariance is not positive
+    /// definite; nothing changed.
     Invalid,
 }

@@ -1,12 +1,13 @@
-//! Attitude, velocity and position from an IMU and what corrects it: an invariant extended Kalman filter on `SE_2(3)`, with biases.
+//! Attitude, velocity and position from an IMU and aiding measurements: an invariant extended Kalman filter on `SE_2(3)`, with
+//! biases.
 //!
 //! ```text
 //! R_dot = R hat(w - b_g),  v_dot = g + R (a - b_a),  p_dot = v
 //! X = exp(e) X̂,  b = b̂ + β:   e_dot = A [e; β],   A = [[0, 0, 0, -R, 0], [ĝ, 0, 0, -v̂ R, -R], [0, I, 0, -p̂ R, 0]]
 //! ```
 //!
-//! Without biases A is constant whatever the estimate, and the errors of any size obey it (Barrau and Bonnabel 2017; Hartley et al. 2020).
-//! `docs/estimator.md` has all equations.
+//! Without biases A is independent of the estimate, and errors of any size obey it (Barrau and Bonnabel 2017; Hartley et al. 2020).
+//! `docs/estimator.md` derives all equations.
 //!
 //! ```
 //! use fly_control::estimator::{EstimatorParameters, Imu, InvariantFilter, Measurement, Verdict};

@@ -57,7 +57,7 @@ impl Default for EstimatorParameters {
     }
 }
 
-/// A parameter that cannot be used.
+/// An invalid parameter.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{key}: expected {expected}, found {found}")]
 pub struct ParameterError {
@@ -70,10 +70,10 @@ pub struct ParameterError {
 }
 
 impl EstimatorParameters {
-    /// Refuses what no number should be.
+    /// Checks all values.
     ///
     /// # Errors
-    /// [`ParameterError`] with the first key at fault.
+    /// [`ParameterError`] with the first invalid key.
     pub fn validate(&self) -> Result<(), ParameterError> {
         let positive = [
             ("gyro_noise", self.gyro_noise),
@@ -100,7 +100,7 @@ impl EstimatorParameters {
         check("gate", "a number between 0 and 1", self.gate, inside)
     }
 
-    /// The gates of 1 to 6 degrees of freedom.
+    /// The gates for 1 to 6 degrees of freedom.
     pub(super) fn gates(&self) -> [f64; 6] {
         core::array::from_fn(|i| quantile(i + 1, self.gate))
     }

@@ -1,10 +1,10 @@
-//! One step of inertial navigation: the mean, exact for constant measurements, and how errors go through it.
+//! One step of inertial navigation: the mean, exact for constant measurements, and the propagation of errors.
 
 use fly_lie::operators::hat3;
 use fly_lie::{SE23, SO3};
 use nalgebra::{ComplexField, Matrix3, SMatrix, Vector3};
 
-/// What an IMU measures, or these less their biases.
+/// A measurement of the IMU, raw or less its biases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Imu {
     /// Angular velocity, rad/s, body frame.
@@ -13,11 +13,11 @@ pub struct Imu {
     pub accelerometer: Vector3<f64>,
 }
 
-/// `Γ_2(φ) = Σ hat(φ)^k / (k + 2)!`: the mean of the mean rotation, twice integrated.
+/// `Γ_2(φ) = Σ hat(φ)^k / (k + 2)!`: the rotation averaged over a double integration.
 fn gamma2(phi: &Vector3<f64>) -> Matrix3<f64> {
     let t2 = phi.norm_squared();
     let (c, d) = if t2 < 1.0 {
-        // Σ (-θ²)^k / (2k + n)!, from the last term: ten reach rounding.
+        // Σ (-θ²)^k / (2k + n)!, from the last term: ten terms reach rounding.
         let series = |n: u32| {
             (1..10).rev().fold(1.0, |sum, k| {
                 let m = f64::from(2 * k + n);
@@ -53,8 +53,8 @@ pub fn advance(X: &SE23<f64>, imu: &Imu, gravity: &Vector3<f64>, dt: f64) -> SE2
     )
 }
 
-/// How the error of the extended pose goes through a step: `[[I, 0, 0], [ĝ dt, I, 0], [ĝ dt²/2, I dt, I]]`, exact for errors
-/// of any size because the dynamics are group-affine (Barrau and Bonnabel 2017, Theorem 2).
+/// The transition matrix of the extended pose's error over a step: `[[I, 0, 0], [ĝ dt, I, 0], [ĝ dt²/2, I dt, I]]`, exact
+/// for errors of any size because the dynamics are group-affine (Barrau and Bonnabel 2017, Theorem 2).
 pub fn transition(gravity: &Vector3<f64>, dt: f64) -> SMatrix<f64, 9, 9> {
     let mut F = SMatrix::<f64, 9, 9>::identity();
     let g = hat3(gravity);
@@ -66,8 +66,8 @@ pub fn transition(gravity: &Vector3<f64>, dt: f64) -> SMatrix<f64, 9, 9> {
     F
 }
 
-/// How errors of the biases `[b_g; b_a]` become errors of the extended pose in one step that ends at `X`: `-Ad(X) N` with
-/// `N = Υ^-1 dΥ`, the derivative of the step's increment. What is left out is of order dt³ in the velocity, dt⁴ in the position.
+/// The effect of bias errors `[b_g; b_a]` on the error of the extended pose over one step that ends at `X`: `-Ad(X) N` with
+/// `N = Υ^-1 dΥ`, the derivative of the step's increment. Neglects terms of order dt³ in the velocity, dt⁴ in the position.
 pub fn input_effect(X: &SE23<f64>, imu: &Imu, dt: f64) -> SMatrix<f64, 9, 6> {
     let phi = imu.gyro * dt;
     let back = SO3::exp(&-phi);

@@ -1,10 +1,10 @@
-//! The attitude at the start.
+//! The initial attitude.
 
 use fly_lie::{SO3, Wahba};
 use nalgebra::Vector3;
 
-/// The attitude at rest that fits the specific force and a known field best (Wahba's problem, both directions with the same weight). `None` where a vector is
-/// zero or not finite, or where both point the same way so that the attitude is not unique.
+/// The attitude at rest that best fits the specific force and a known field (Wahba's problem, both directions equally weighted). `None` if a vector is zero
+/// or not finite, or if both are parallel so that the attitude is not unique.
 pub fn level(
     accelerometer: &Vector3<f64>,
     gravity: &Vector3<f64>,

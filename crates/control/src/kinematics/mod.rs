@@ -1,7 +1,7 @@
-//! How the velocity of what is controlled moves pairs of frames.
+//! The kinematics of pairs of frames, as a function of the system's velocity.
 //!
-//! A [`Template`](crate::template::Template) is a sum over pairs of frames, whatever moves them. [`Kinematics`] say how they move: a free body by its own
-//! twist, J = I, Jdot = 0, so that nothing is to be multiplied; a system of bodies by the body Jacobian of each pair.
+//! A [`Template`](crate::template::Template) is a sum over pairs of frames, whatever the system. [`Kinematics`] provides the motion of each pair: for a
+//! free body its own twist, J = I, Jdot = 0, so that no products are necessary; for a system of bodies by the body Jacobian of each pair.
 #![allow(non_snake_case)]
 
 use core::borrow::Borrow;
@@ -21,41 +21,41 @@ use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::sizes::Sizes;
 use crate::transport::{Map, Transport, write_adjoint, write_centred};
 
-/// How a pair moves, and how it should.
+/// The actual and the desired motion of a pair.
 pub type Motions<T> = (PairKinematics<T>, ReferencePoint<T>);
 
-/// A system with n degrees of freedom whose velocity moves pairs of frames.
+/// A system with n degrees of freedom whose velocity determines the motion of pairs of frames.
 pub trait Kinematics: Sized
 where
     DefaultAllocator: Sizes<Self::Dof, Self::Dof>,
 {
-    /// The numbers that it reckons with.
+    /// The scalar type.
     type Scalar: RealField + Copy;
     /// n.
     type Dof: Dim;
-    /// Two frames, and the desired energies between them.
+    /// Two frames and the desired energies between them.
     type Pair: Borrow<Pair<Self::Scalar>>;
     /// All its pairs.
     type Pairs: AsRef<[Self::Pair]>;
-    /// Carries the velocity of the reference to where the system is, Konz (5.43).
+    /// Maps the velocity of the reference to the actual configuration, Konz (5.43).
     type Map;
-    /// Why there may be no such map.
+    /// Why the map may not exist.
     type MapError;
     /// J of a pair.
     type Jacobian: Jacobian<Self::Scalar, Self::Dof>;
-    /// The state beside the reference at one instant.
+    /// State and reference at one instant.
     type At<'a>;
 
     /// n.
     fn dof(&self) -> Self::Dof;
 
-    /// Room for a Jacobian.
+    /// Storage for a Jacobian.
     fn jacobian(&self) -> Self::Jacobian;
 
     /// Writes xi, xi_R and its rate.
     fn velocities(at: &Self::At<'_>, out: [&mut OVector<Self::Scalar, Self::Dof>; 3]);
 
-    /// How a pair moves and should move, in `room` if it is nowhere yet. Writes its Jacobian.
+    /// The actual and the desired motion of a pair, computed into `room` if not stored elsewhere. Writes its Jacobian.
     fn pair<'a>(
         at: &'a Self::At<'_>,
         pair: &Self::Pair,
@@ -63,7 +63,7 @@ where
         room: &'a mut Option<Motions<Self::Scalar>>,
     ) -> Tracking<'a, Self::Scalar>;
 
-    /// `Jdot v` of a pair; `None` where J is constant.
+    /// `Jdot v` of a pair; `None` if J is constant.
     fn rate_times(
         at: &Self::At<'_>,
         pair: &Self::Pair,
@@ -73,7 +73,7 @@ where
     /// Writes the transport map and its rate.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If the map is singular.
     fn transport(
         map: &mut Self::Map,
         at: &Self::At<'_>,
@@ -82,7 +82,7 @@ where
     ) -> Result<(), Self::MapError>;
 }
 
-/// How the twist of a pair follows from the velocity, `z = J xi` with J 6 x n.
+/// The Jacobian of a pair, which maps the velocity to its twist: `z = J xi` with J 6 x n.
 pub trait Jacobian<T: RealField + Copy, N: Dim>
 where
     DefaultAllocator: Sizes<N, N>,
@@ -90,10 +90,10 @@ where
     /// `J v`.
     fn times(&self, v: &OVector<T, N>) -> Vector6<T>;
 
-    /// `out <- J^T f + kept out`; where `kept` is zero it does not matter what `out` was.
+    /// `out <- J^T f + kept out`; if `kept` is zero the previous `out` is ignored.
     fn add_force(&self, f: &Vector6<T>, kept: T, out: &mut OVector<T, N>);
 
-    /// `out <- J^T X J + kept out` of a symmetric X.
+    /// `out <- J^T X J + kept out` for a symmetric X.
     fn add_matrix(&self, X: &Matrix6<T>, kept: T, out: &mut OMatrix<T, N, N>);
 }
 
@@ -122,7 +122,7 @@ impl<T: RealField + Copy> Jacobian<T, Const<6>> for Identity {
     }
 }
 
-/// A vehicle: one free body with its own twist as the velocity, seen from the world.
+/// A vehicle: one free body whose velocity is its own twist relative to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneBody<T = f64>(PhantomData<T>);
 

@@ -14,7 +14,7 @@ use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::system::{SystemPair, SystemReference};
 use crate::transport::{Map, TransportError, TransportMap, Transported};
 
-/// A free body moves as its pair (world, body).
+/// A free body is its own pair (world, body).
 impl<T: RealField + Copy> From<&State<T>> for PairKinematics<T> {
     fn from(state: &State<T>) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl<T: RealField + Copy> From<&State<T>> for PairKinematics<T> {
 #[derive(Clone, Debug)]
 pub struct BodyJacobian {
     J: Matrix6xX<f64>,
-    /// That of the reference.
+    /// The Jacobian at the reference.
     J_R: Matrix6xX<f64>,
 }
 
@@ -52,7 +52,7 @@ impl Jacobian<f64, Dyn> for BodyJacobian {
         }
         for j in 0..J.ncols() {
             let column = J.column(j);
-            // Most coordinates move few pairs.
+            // Most coordinates affect few pairs.
             if column.iter().all(|x| *x == 0.0) {
                 continue;
             }
@@ -68,14 +68,14 @@ impl Jacobian<f64, Dyn> for BodyJacobian {
     }
 }
 
-/// The kinematics of a system of bodies, Jacobians included, beside those of its reference.
+/// The kinematics of a system of bodies and of its reference, Jacobians included.
 #[derive(Clone, Copy)]
 pub struct ModelKinematics<'a> {
     /// The system.
     pub model: &'a Model<f64>,
     /// The kinematics of the state.
     pub actual: &'a Workspace<f64>,
-    /// xi, n numbers.
+    /// xi, n entries.
     pub velocity: &'a [f64],
     /// The kinematics of the reference.
     pub reference: &'a Workspace<f64>,
@@ -84,7 +84,7 @@ pub struct ModelKinematics<'a> {
 }
 
 impl ModelKinematics<'_> {
-    /// How b moves seen from a, and how it should. Writes its Jacobian.
+    /// The actual and desired motion of b relative to a. Writes its Jacobian.
     pub(crate) fn motions(&self, a: BodyId, b: BodyId, J: &mut BodyJacobian) -> Motions<f64> {
         let (actual, reference, goal) = (self.actual, self.reference, &self.goal);
         actual.jacobian(a, b, &mut J.J);

@@ -19,28 +19,29 @@ use crate::sizes::{DefaultDim, Sizes};
 /// ```
 ///
 /// The dissertation drops bars in (5.86): it prints `M` and `Mbar` alike. `Mbar` itself is never inverted, so it may be
-/// singular outside the range of A. For as many independent inputs as degrees of freedom u0 is `B^-1 (b - M Mbar^-1 bbar)`.
+/// singular outside the range of A. With as many independent inputs as degrees of freedom u0 is
+/// `B^-1 (b - M Mbar^-1 bbar)`.
 ///
 /// # Redundant inputs
 ///
-/// Where B has a null space, with the basis Z, many inputs cause the same accelerations, and H is singular. An extension, not in the dissertation: of
-/// them u0 is the one nearest to a preferred input `u_ref` in an input weight R, diagonal and positive,
+/// If B has a null space, with the basis Z, many inputs cause the same accelerations, and H is singular. An extension, not in the dissertation: u0 is
+/// then the one nearest to a preferred input `u_ref` in an input weight R, diagonal and positive,
 ///
 /// ```text
 /// N = R Z (Z^T R Z)^-1 Z^T R,   H_N = H + eps N,   u0 = H_N^-1 (A^T (Mbar M^-1 b - bbar) + eps N u_ref)
 /// ```
 ///
-/// For `A Z = 0` gives `Z^T H = 0` and `Z^T g = 0`, g the right-hand side of (5.86b), so that `Z^T` times `H_N u0 = g + eps N u_ref` leaves
-/// `Z^T R (u0 - u_ref) = 0` and thus `H u0 = g`: for every eps the accelerations are those of (5.86b), and the rest of u0 is u_ref's. H_N is the
-/// [`metric`](Self::metric) of the limits, where eps does count: an input that is limited gives up `eps/lambda` of its accelerations, `lambda` an
-/// eigenvalue of H in R, for what it keeps of u_ref. eps is 1e-8 (1e-3 in single precision) of the harmonic mean of these eigenvalues, whatever the units.
-/// So small an eps would leave a factorisation of H_N few digits; [`inverse_factor`](Self::inverse_factor) has them all.
+/// Because `A Z = 0` implies `Z^T H = 0` and `Z^T g = 0`, g the right-hand side of (5.86b), multiplying `H_N u0 = g + eps N u_ref` by `Z^T` leaves
+/// `Z^T R (u0 - u_ref) = 0` and thus `H u0 = g`. For every eps the accelerations are those of (5.86b), and u_ref determines the rest of u0. H_N is the
+/// [`metric`](Self::metric) of the limits, where eps does matter: an input at its limit sacrifices `eps/lambda` of its accelerations, `lambda` an
+/// eigenvalue of H in R, to stay near u_ref. eps is 1e-8 (1e-3 in single precision) of the harmonic mean of these eigenvalues, whatever the units. With so
+/// small an eps a factorisation of H_N would lose most digits; [`inverse_factor`](Self::inverse_factor) keeps them all.
 ///
 /// R is the identity and u_ref zero (the smallest input) until [`set_input_weights`](Self::set_input_weights) and
 /// [`set_preferred_input`](Self::set_preferred_input) change them. Without redundant inputs neither has any effect.
 ///
-/// Where M, Mbar and B change, [`update`](Self::update) factorises those of the moment; where they do not,
-/// [`constant`](Self::constant) multiplies everything out once, and u0 is two small products. No call allocates but the constructors.
+/// If M, Mbar and B vary, [`update`](Self::update) factorises the current ones; if they are constant, [`constant`](Self::constant)
+/// precomputes all products, and u0 takes two small ones. Only the constructors allocate.
 ///
 /// ```
 /// use fly_control::law::Law;
@@ -78,7 +79,7 @@ where
     weights: OVector<T, P>,
     /// u_ref.
     preferred: OVector<T, P>,
-    /// What u0 has of u_ref: `Z (Z^T R Z)^-1 Z^T R u_ref`.
+    /// The contribution of u_ref to u0: `Z (Z^T R Z)^-1 Z^T R u_ref`.
     offset: OVector<T, P>,
     /// H_N, if there are redundant inputs.
     H_N: OMatrix<T, P, P>,
@@ -88,7 +89,7 @@ where
     eps: T,
 }
 
-/// What constant matrices come to.
+/// Products precomputed from constant matrices.
 #[derive(Clone, Debug)]
 struct Products<T: RealField + Copy, N: Dim, P: Dim>
 where
@@ -100,7 +101,7 @@ where
     gain: OMatrix<T, P, N>,
 }
 
-/// Why there is no law.
+/// Why the law does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
     /// The model's mass matrix is not positive definite.
@@ -114,7 +115,7 @@ pub enum LawError {
     Inertia,
     /// B is zero or not finite.
     #[error(
-        "the inputs do not act: expected an input matrix of finite numbers with at least one that is not zero"
+        "the inputs have no effect: expected an input matrix of finite numbers with at least one that is not zero"
     )]
     Inputs,
     /// A weight is not positive.
@@ -127,7 +128,7 @@ impl<T: RealField + Copy, N: Dim, P: Dim> Law<T, N, P>
 where
     DefaultAllocator: Sizes<N, P>,
 {
-    /// Room for n degrees of freedom and p inputs; [`update`](Self::update) comes before anything else.
+    /// Allocates for n degrees of freedom and p inputs; call [`update`](Self::update) before anything else.
     pub fn new(n: N, p: P) -> Self {
         Self {
             mass: Factor::new(n),
@@ -150,10 +151,11 @@ where
         }
     }
 
-    /// For a mass matrix M, a desired one Mbar (both n x n) and an input matrix B (n x p) that do not change.
+    /// For constant matrices: the model's mass matrix M, the desired one Mbar (both n x n) and the input matrix B (n x
+    /// p).
     ///
     /// # Errors
-    /// [`LawError`] as of [`update`](Self::update).
+    /// [`LawError`], as for [`update`](Self::update).
     pub fn constant(
         M: &OMatrix<T, N, N>,
         M_bar: &OMatrix<T, N, N>,
@@ -189,10 +191,10 @@ where
         gain
     }
 
-    /// Takes the weight R of redundant inputs, its diagonal (p numbers, 1 over the square of the input's unit; only ratios matter).
+    /// Sets the weight R of redundant inputs: its diagonal (p entries, 1 over the square of the input's unit; only ratios matter).
     ///
     /// # Errors
-    /// [`LawError::Weights`] if one is not positive and finite; the weights before stay.
+    /// [`LawError::Weights`] if one is not positive and finite; the previous weights stay.
     pub fn set_input_weights(&mut self, weights: &OVector<T, P>) -> Result<(), LawError> {
         let positive = |weight: &T| weight.is_finite() && *weight > T::zero();
         if !weights.iter().all(positive) {
@@ -209,15 +211,15 @@ where
         Ok(())
     }
 
-    /// R, its diagonal: p numbers.
+    /// R, its diagonal: p entries.
     pub fn input_weights(&self) -> &OVector<T, P> {
         &self.weights
     }
 
-    /// Takes `u_ref` (p numbers), to which redundant inputs keep as near as their accelerations allow.
+    /// Sets `u_ref` (p entries), which redundant inputs approach as closely as their accelerations allow.
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn set_preferred_input(&mut self, preferred: &[T]) {
         self.preferred.as_mut_slice().copy_from_slice(preferred);
         self.take_offset();
@@ -237,8 +239,8 @@ where
 {
     /// The same law in another scalar.
     ///
-    /// Single precision is enough to fly with but not to form the gains: H holds the squares of accelerations, and its condition is that of
-    /// `Mbar^1/2 A` squared, some thousands for a multicopter that is slow about its vertical axis. Form a law for `f32` in `f64` and cast it.
+    /// Single precision suffices to fly but not to compute the gains: H contains squared accelerations, and its condition number is that of
+    /// `Mbar^1/2 A` squared, some thousands for a multicopter with slow yaw. Build a law for `f32` in `f64` and cast it.
     ///
     /// ```
     /// use fly_control::law::Law;
@@ -279,13 +281,14 @@ impl<T: RealField + Copy, N: Dim, P: Dim> Law<T, N, P>
 where
     DefaultAllocator: Sizes<N, P>,
 {
-    /// Takes M, Mbar (n x n) and B (n x p) of the moment.
+    /// Factorises the law for the current M, Mbar (n x n) and B (n x p).
     ///
     /// # Errors
-    /// [`LawError`] if M is not positive definite, H is not so on the range of B, or B is zero or not finite.
+    /// [`LawError`] if M is not positive definite, H is not positive definite on the range of B, or B is zero or not
+    /// finite.
     ///
     /// # Panics
-    /// If a matrix has another shape than this law was made for.
+    /// If a matrix does not have the shape of this law.
     pub fn update(
         &mut self,
         M: &OMatrix<T, N, N>,
@@ -314,12 +317,12 @@ where
         self.resolve()
     }
 
-    /// Whether H is positive definite; it is factorised then.
+    /// Factorises H and returns whether it is positive definite.
     fn independent(&mut self) -> Result<bool, LawError> {
         let Some(factors) = self.metric.factor(&self.H) else {
             return Ok(false);
         };
-        // Rounding can make a singular H pass: compare the pivots with the diagonal.
+        // Rounding can let a singular H pass: compare the pivots with the diagonal.
         let L = factors.l_dirty();
         let above =
             |least: T| (0..L.nrows()).all(|i| L[(i, i)] * L[(i, i)] > least * self.H[(i, i)]);
@@ -329,7 +332,7 @@ where
         if above(tolerance(1e-8, 1e-4)) {
             return Ok(true);
         }
-        // Where H is ill-conditioned rounding may be larger than that: the columns themselves tell.
+        // If H is ill-conditioned, rounding may be larger than that: decide by the columns themselves.
         self.find_null_space()?;
         Ok(self.redundancy() == 0)
     }
@@ -346,7 +349,7 @@ where
         Ok(())
     }
 
-    /// Finds which inputs are redundant, and what follows from that.
+    /// Determines which inputs are redundant, and precomputes what depends on that.
     fn resolve(&mut self) -> Result<(), LawError> {
         self.find_null_space()?;
         let (rank, redundancy) = (self.null_space.rank(), self.redundancy());
@@ -387,7 +390,7 @@ where
         Ok(())
     }
 
-    /// Writes u0 (p) for the model's bias b and the template's bbar (n each).
+    /// Writes u0 (p entries) for the model's bias b and the template's bias bbar (n entries each).
     pub fn unconstrained(
         &mut self,
         b: &OVector<T, N>,
@@ -413,7 +416,7 @@ where
                 self.metric.solve_mut(u0);
                 return;
             }
-            // J J^T g in the first columns of the room.
+            // J J^T g in the first columns of the scratch matrix.
             let mut parts = self.scratch.column_mut(0);
             let rank = self.null_space.rank();
             for (part, J) in parts.iter_mut().zip(self.factor.column_iter().take(rank)) {
@@ -426,12 +429,12 @@ where
         }
     }
 
-    /// Replaces a force (n numbers) by the acceleration that it causes, `M^-1 f`.
+    /// Replaces a force (n entries) by the acceleration that it causes, `M^-1 f`.
     pub fn accelerate(&self, force: &mut OVector<T, N>) {
         self.mass.solve_mut(force);
     }
 
-    /// Writes the acceleration (n numbers) that the input u (p numbers) causes beside the bias b (n numbers), `A u - M^-1 b`.
+    /// Writes the acceleration (n entries) due to the input u (p entries) and the bias b (n entries), `A u - M^-1 b`.
     pub fn acceleration(
         &self,
         b: &OVector<T, N>,
@@ -443,7 +446,7 @@ where
         acceleration.gemv(T::one(), &self.A, u, -T::one());
     }
 
-    /// How many directions of the inputs cause no acceleration: p less the rank of B.
+    /// The dimension of the null space of B: p - rank B.
     pub fn redundancy(&self) -> usize {
         self.null_space.dim()
     }
@@ -453,7 +456,7 @@ where
         &self.A
     }
 
-    /// H, p x p, kg-like: the metric in which a limited input is nearest to u0. H_N if there are redundant inputs.
+    /// H, p x p: the metric in which a limited input is nearest to u0. H_N if there are redundant inputs.
     pub fn metric(&self) -> &OMatrix<T, P, P> {
         if self.redundancy() == 0 {
             &self.H
@@ -463,8 +466,8 @@ where
     }
 
     /// Writes J (p x p) with `J J^T = H_N^-1`, for the [`metric`](Self::metric) or one [with priority](Self::metric_with_priority), if there are
-    /// redundant inputs: it has the digits that rounding of H_N takes from the small eps. `room` is p x p. Returns whether it did; H says it all
-    /// otherwise.
+    /// redundant inputs: J keeps the digits that the small eps loses to rounding in H_N. `room` is scratch, p x p. Returns whether it wrote J;
+    /// without redundant inputs H itself suffices.
     pub fn inverse_factor(
         &self,
         metric: &OMatrix<T, P, P>,
@@ -478,16 +481,16 @@ where
             && (self.null_space).inverse_factor(without_null_space, eps, weights, room, factor)
     }
 
-    /// Writes the metric (p x p) for inputs at their limits with a priority rho (kg m^2) of the angular accelerations about body x and y; `tilts` are
-    /// their places in the velocity, 3 and 4 for a free body.
+    /// Writes the metric (p x p) for inputs at their limits with a priority rho (kg m^2) for the angular accelerations about body x and y; `tilts`
+    /// are their indices in the velocity, 3 and 4 for a free body.
     ///
     /// ```text
     /// H' = A^T (Mbar + diag(0, 0, 0, rho, rho, 0)) A
     /// ```
     ///
-    /// An extension, not in the dissertation. Near 180 degrees of tilt the metric H prefers to give up torque before thrust: all
-    /// rotors idle, and an underactuated vehicle with four poles at -3 1/s or faster stays upside-down. With rho between 0.3 and
-    /// 30 kg m^2 it turns. It changes nothing while the limits are inactive, as u0 keeps H.
+    /// An extension, not in the dissertation. Near 180 degrees of tilt the metric H sacrifices torque before thrust: all rotors
+    /// idle, and an underactuated vehicle with four poles at -3 1/s or faster stays upside-down. With rho between 0.3 and 30 kg
+    /// m^2 it turns over. The priority has no effect while the limits are inactive, as u0 keeps H.
     ///
     /// Measured with the shipped quadcopter (0.2 to 7 N a rotor, rho = 3, control at 500 Hz) from 2400 attitudes, 400 of them
     /// within 2 degrees of a half turn, at rest and at 5 m/s in 14 directions, back to 0.05 m and 0.05 rad (`tests/recovery`):
@@ -504,11 +507,11 @@ where
     /// | -4, rho = 0 | 0 | 17, 20 | | |
     /// | -5, rho = 0 | 0 | 29, 33 | | |
     ///
-    /// No attitude of these is a turn about an exactly horizontal axis: from 179.9 degrees about one, at rest, four of the first five do not recover, from
-    /// one that is 0.2 degrees off all five do.
+    /// None of these attitudes is a rotation about an exactly horizontal axis: from 179.9 degrees about one, at rest, four of the first five do not
+    /// recover; from one that is 0.2 degrees off, all five do.
     ///
-    /// The law knows nothing of the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on.
-    /// An exact half turn at rest is an equilibrium of the template, with any weight.
+    /// The law does not model the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on. An exact half turn at
+    /// rest is an equilibrium of the template, whatever the weight.
     pub fn metric_with_priority(&self, tilts: [usize; 2], rho: T, metric: &mut OMatrix<T, P, P>) {
         metric.copy_from(self.metric());
         for tilt in tilts {
@@ -521,12 +524,12 @@ where
     }
 }
 
-/// What rounding makes of numbers of size 1.
+/// Relative rounding tolerance of the scalar type.
 pub(crate) fn rounding<T: RealField>() -> T {
     nalgebra::convert::<f64, T>(16.0) * T::default_epsilon()
 }
 
-/// A Cholesky factorisation that keeps its array.
+/// A Cholesky factorisation that reuses its storage.
 #[derive(Clone, Debug)]
 struct Factor<T: RealField + Copy, N: Dim>(Option<Cholesky<T, N>>, N)
 where
@@ -540,9 +543,9 @@ where
         Self(Cholesky::new(OMatrix::identity_generic(n, n)), n)
     }
 
-    /// The factors of a matrix; `None` if it is not positive definite.
+    /// Factorises a matrix; `None` if it is not positive definite.
     fn factor(&mut self, matrix: &OMatrix<T, N, N>) -> Option<&Cholesky<T, N>> {
-        // The array of the last factorisation, or a new one after a failure.
+        // Reuse the storage of the last factorisation, or allocate after a failure.
         let n = self.1;
         let last = self.0.take().map(Cholesky::unpack_dirty);
         let mut array = last.unwrap_or_else(|| OMatrix::zeros_generic(n, n));
@@ -551,7 +554,7 @@ where
         self.0.as_ref()
     }
 
-    /// Writes `L^T A` for the last factors L, which must be there.
+    /// Writes `L^T A` for the last factors L, which must exist.
     fn multiply_transposed<C: Dim>(&self, A: &OMatrix<T, N, C>, to: &mut OMatrix<T, N, C>)
     where
         DefaultAllocator: nalgebra::allocator::Allocator<N, C>,
@@ -565,7 +568,7 @@ where
         }
     }
 
-    /// Solves with the last factors, which must be there.
+    /// Solves with the last factors, which must exist.
     fn solve_mut<C: Dim>(&self, b: &mut OMatrix<T, N, C>)
     where
         DefaultAllocator: nalgebra::allocator::Allocator<N, C>,

@@ -10,9 +10,9 @@ use crate::sizes::Sizes;
 ///
 /// `Z (Z^T R Z)^-1 Z^T = Y Y^T` for any other basis Z, so that `N = R Y Y^T R` is that of [`Law`](super::Law).
 ///
-/// The rank of B is found by a QR decomposition with column pivoting of `L^-1 B`, `M = L L^T`: in the metric of the kinetic energy rows have one
-/// unit. Columns are scaled to length 1, so that inputs may have any units. A column depends on the others if its part outside of them is shorter than
-/// 1e-6 (1e-3 in single precision): H, which squares the columns, has no digits left beyond.
+/// A QR decomposition with column pivoting of `L^-1 B`, `M = L L^T`, finds the rank of B: in the metric of the kinetic energy all rows have the same
+/// unit. Columns are scaled to length 1, so that inputs may have any units. A column is dependent if its part orthogonal to the others is shorter than
+/// 1e-6 (1e-3 in single precision): H, which squares the columns, has no digits left beyond that.
 #[derive(Clone, Debug)]
 pub(crate) struct NullSpace<T: RealField + Copy, N: Dim, P: Dim>
 where
@@ -21,7 +21,7 @@ where
     rank: usize,
     /// The inputs, those with independent columns first.
     order: OVector<usize, P>,
-    /// What is decomposed: n x p.
+    /// The matrix to decompose, n x p.
     columns: OMatrix<T, N, P>,
     /// 1 / length of each column.
     scales: OVector<T, P>,
@@ -33,7 +33,7 @@ impl<T: RealField + Copy, N: Dim, P: Dim> NullSpace<T, N, P>
 where
     DefaultAllocator: Sizes<N, P>,
 {
-    /// Nothing yet: all inputs count as independent.
+    /// Allocates; all inputs count as independent.
     pub fn new(n: N, p: P) -> Self {
         Self {
             rank: p.value(),
@@ -44,7 +44,7 @@ where
         }
     }
 
-    /// All inputs are independent.
+    /// Marks all inputs as independent.
     pub fn clear(&mut self) {
         self.rank = self.order.len();
     }
@@ -54,7 +54,7 @@ where
         self.rank
     }
 
-    /// k: how many directions of the inputs cause nothing.
+    /// k, the dimension of the null space.
     pub fn dim(&self) -> usize {
         self.order.len() - self.rank
     }
@@ -126,7 +126,7 @@ where
         }
     }
 
-    /// Each dependent column by the independent ones: `C_2 = C_1 R1^-1 R2`.
+    /// Expresses each dependent column by the independent ones: `C_2 = C_1 R1^-1 R2`.
     fn dependences(&mut self) {
         let r = self.rank;
         for j in r..self.order.len() {
@@ -143,7 +143,7 @@ where
         }
     }
 
-    /// Gram and Schmidt, twice.
+    /// Gram-Schmidt, twice.
     fn orthonormalise(&mut self, weights: &OVector<T, P>) {
         let p = self.order.len();
         for k in 0..self.dim() {
@@ -164,7 +164,7 @@ where
         }
     }
 
-    /// `to = Y Y^T R u`: of the inputs with the same effect as zero the one nearest to u in R.
+    /// `to = Y Y^T R u`: the null-space input nearest to u in R.
     pub fn part(&self, weights: &[T], u: &[T], to: &mut [T]) {
         to.fill(T::zero());
         for y in self.basis() {
@@ -175,10 +175,10 @@ where
         }
     }
 
-    /// Writes J (p x p) with `J J^T = (H + eps N)^-1` for an H with the null space of B, given by its entries. False if it is not positive definite
-    /// outside the null space. `room` is p x p.
+    /// Writes J (p x p) with `J J^T = (H + eps N)^-1` for an H with the null space of B, given by its entries. Returns false if H is not positive
+    /// definite outside the null space. `room` is scratch, p x p.
     ///
-    /// With the independent inputs E (p x r) and `E^T H E = (X X^T)^-1` it is `[(1 - Y Y^T R) E X, Y / sqrt(eps)]`, so that eps costs no digits.
+    /// With the independent inputs E (p x r) and `E^T H E = (X X^T)^-1`, J is `[(1 - Y Y^T R) E X, Y / sqrt(eps)]`, so that eps costs no digits.
     pub fn inverse_factor(
         &self,
         H: impl Fn(usize, usize) -> T,
@@ -198,7 +198,7 @@ where
             return false;
         }
         let least = tolerance::<T>(1e-12, 1e-6);
-        // Column j of the room, used up, holds that of the answer until its rows are in order.
+        // Column j of `room` is free by now and stores column j of the result until its rows are in order.
         for j in 0..r {
             let pivot = factor[(j, j)].recip();
             if pivot * pivot <= least * room[(j, j)] {

@@ -1,29 +1,29 @@
-//! Eigenvalues of real Hessenberg matrices by QR steps with two shifts at once.
+//! Eigenvalues of real Hessenberg matrices by double-shift QR.
 //!
 //! The algorithm of J. G. F. Francis, as in R. S. Martin, G. Peters, J. H. Wilkinson, *The QR algorithm for real Hessenberg matrices*, Numer. Math. 14, 1970.
-//! Only the rows and columns between two zeros below the diagonal take part in a step: eigenvalues need neither the rest of the Schur form nor its axes.
+//! A step acts only on the active block between two zero subdiagonal entries: eigenvalues alone need neither the rest of the Schur form nor its basis.
 #![allow(non_snake_case)]
 
 use nalgebra::{Complex, DMatrix, Vector3};
 
-/// Steps for each eigenvalue: three are usual.
+/// The most steps per eigenvalue: three are usual.
 const STEPS: usize = 40;
-/// After so many steps another shift ends what goes round in circles.
+/// After this many steps an exceptional shift breaks a cycle.
 const PATIENCE: usize = 10;
-/// After so many, rounding errors of large entries are in the way: what is as small is nothing.
+/// After this many, rounding errors of large entries prevent convergence: entries of that size count as zero.
 const ROUNDED: usize = 25;
-/// This part of the matrix is nothing from the beginning: to divide by it could overflow.
+/// This fraction of the matrix counts as zero from the start: division by it could overflow.
 const NOTHING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// The eigenvalues of a Hessenberg matrix, which is used up, in the order of its diagonal: complex ones in pairs, each the exact conjugate of the other.
-/// `None` if the steps do not converge.
+/// The eigenvalues of a Hessenberg matrix, which is overwritten, in the order of its diagonal: complex ones in pairs of exact conjugates. `None` if the
+/// steps do not converge.
 pub(super) fn eigenvalues_of_hessenberg(H: &mut DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     let n = H.nrows();
     let size = H.norm();
     let mut values = vec![Complex::from(0.0); n];
-    // What was taken off the diagonal.
+    // The sum of shifts subtracted from the diagonal.
     let mut taken = 0.0;
-    // Rows and columns that are left.
+    // The order of the remaining matrix.
     let (mut left, mut steps) = (n, 0);
     while left > 0 {
         let last = left - 1;
@@ -66,7 +66,7 @@ pub(super) fn eigenvalues_of_hessenberg(H: &mut DMatrix<f64>) -> Option<Vec<Comp
     Some(values)
 }
 
-/// The first row of the last block that no entry below the diagonal ends: one that is small beside its neighbours, or beside `size`.
+/// The first row of the active block: the subdiagonal entry before it is small relative to its neighbours, or to `size`.
 fn first_of_block(H: &DMatrix<f64>, last: usize, size: f64) -> usize {
     let ends = |k: usize| {
         let beside = H[(k - 1, k - 1)].abs() + H[(k, k)].abs();
@@ -75,7 +75,7 @@ fn first_of_block(H: &DMatrix<f64>, last: usize, size: f64) -> usize {
     (1..=last).rev().find(|k| ends(*k)).unwrap_or(0)
 }
 
-/// Of the block of two rows from this one on.
+/// The eigenvalues of the 2 x 2 block at this row.
 fn eigenvalues_of_two(H: &DMatrix<f64>, first: usize) -> [Complex<f64>; 2] {
     let (a, d) = (H[(first, first)], H[(first + 1, first + 1)]);
     let product = H[(first, first + 1)] * H[(first + 1, first)];
@@ -86,7 +86,7 @@ fn eigenvalues_of_two(H: &DMatrix<f64>, first: usize) -> [Complex<f64>; 2] {
         let value = Complex::new(d + half, root);
         return [value, value.conj()];
     }
-    // The one further from d without cancellation, the other by the product of both.
+    // The one farther from d without cancellation, the other from the product of both.
     let further = half + root.copysign(half);
     let other = if further == 0.0 {
         d
@@ -96,9 +96,10 @@ fn eigenvalues_of_two(H: &DMatrix<f64>, first: usize) -> [Complex<f64>; 2] {
     [d + further, other].map(Complex::from)
 }
 
-/// One step with two shifts of this sum and product on the rows and columns first..=last, three at least.
+/// One double-shift step, with shifts of this sum and product, on the rows and columns first..=last, at least three.
 fn step(H: &mut DMatrix<f64>, first: usize, last: usize, sum: f64, product: f64) {
-    // The first column of (H - s) (H - t) below row m, where the two entries to the left of it are small enough to start there.
+    // The first column of (H - s) (H - t) below row m, if the two subdiagonal entries to its left are small enough to start
+    // there.
     let column = |H: &DMatrix<f64>, m: usize| {
         let below = H[(m + 1, m)];
         let a = H[(m, m)];
@@ -117,7 +118,7 @@ fn step(H: &mut DMatrix<f64>, first: usize, last: usize, sum: f64, product: f64)
     let start = (first + 1..=last - 2).rev().find(|m| starts(H, *m));
     let start = start.unwrap_or(first);
     for k in start..last {
-        // A reflection of rows and columns k..=end moves what sticks out below the diagonal one further down.
+        // A reflection of rows and columns k..=end chases the bulge down by one.
         let end = (k + 2).min(last);
         let mut x = if k == start {
             column(H, k)

@@ -8,7 +8,7 @@ use super::double_shift::eigenvalues_of_hessenberg;
 
 /// The eigenvalues; `None` if an entry is not finite or the QR steps do not converge.
 ///
-/// The steps deflate where an entry below the diagonal is small beside its neighbours. Balancing first makes that a fair comparison.
+/// The steps deflate at subdiagonal entries that are small relative to their neighbours. Balancing first makes that comparison fair.
 pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if matrix.iter().any(|x| !x.is_finite()) {
         return None;
@@ -16,23 +16,23 @@ pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if matrix.is_empty() {
         return Some(Vec::new());
     }
-    // Squares of the entries must not overflow: balancing would never end.
+    // Squares of the entries must not overflow, or balancing would not terminate.
     let size = matrix.amax();
     let scale = if size > LARGE { size } else { 1.0 };
     let mut balanced = matrix / scale;
     balance_parlett_reinsch(&mut balanced);
-    // Real steps can go round in circles where several eigenvalues are nearly in one place.
+    // Real steps may cycle where several eigenvalues nearly coincide.
     let found = eigenvalues_of_hessenberg(&mut balanced.clone().hessenberg().unpack_h())
         .or_else(|| complex_eigenvalues(&balanced.map(Complex::from)))?;
     Some(found.into_iter().map(|value| value * scale).collect())
 }
 
-/// Entries that may be squared and added.
+/// The largest entries that can safely be squared and added.
 const LARGE: f64 = 1e100;
 
 /// The eigenvalues of a complex matrix, in any order; `None` if an entry is not finite or the QR steps do not converge.
 ///
-/// (nalgebra's Schur form of complex matrices goes round in circles for some that have several eigenvalues in one place.)
+/// (nalgebra's complex Schur decomposition cycles for some matrices with repeated eigenvalues.)
 pub(crate) fn complex_eigenvalues(matrix: &DMatrix<Complex<f64>>) -> Option<Vec<Complex<f64>>> {
     if matrix
         .iter()
@@ -44,7 +44,7 @@ pub(crate) fn complex_eigenvalues(matrix: &DMatrix<Complex<f64>>) -> Option<Vec<
     let mut H = matrix.clone().hessenberg().unpack_h();
     let (mut last, mut steps) = (H.nrows().saturating_sub(1), 0);
     while last > 0 {
-        // The last block that no entry below the diagonal ends: rows first..=last.
+        // The active block: rows first..=last.
         let bound = |k: usize| {
             let beside = H[(k - 1, k - 1)].norm() + H[(k, k)].norm();
             f64::EPSILON * if beside > 0.0 { beside } else { size }
@@ -62,7 +62,7 @@ pub(crate) fn complex_eigenvalues(matrix: &DMatrix<Complex<f64>>) -> Option<Vec<
             return None;
         }
         let shift = if steps % 10 == 0 {
-            // Where the usual one goes round in circles.
+            // An exceptional shift where the usual one cycles.
             H[(last, last)] + Complex::from(H[(last, last - 1)].norm())
         } else {
             nearer_eigenvalue(&H, last)
@@ -72,7 +72,7 @@ pub(crate) fn complex_eigenvalues(matrix: &DMatrix<Complex<f64>>) -> Option<Vec<
     Some(H.diagonal().iter().copied().collect())
 }
 
-/// The eigenvalue of the last two rows and columns that is nearer to the last entry: Wilkinson's shift.
+/// Wilkinson's shift: the eigenvalue of the last 2 x 2 block closer to the last entry.
 fn nearer_eigenvalue(H: &DMatrix<Complex<f64>>, last: usize) -> Complex<f64> {
     let (a, d) = (H[(last - 1, last - 1)], H[(last, last)]);
     let product = H[(last - 1, last)] * H[(last, last - 1)];
@@ -91,7 +91,7 @@ fn nearer_eigenvalue(H: &DMatrix<Complex<f64>>, last: usize) -> Complex<f64> {
     }
 }
 
-/// One QR step of the rows first..=last, which leaves a Hessenberg matrix one: `H - s = Q R`, `R Q + s`.
+/// One QR step on the rows first..=last, which preserves Hessenberg form: `H - s = Q R`, `R Q + s`.
 fn shifted_step(H: &mut DMatrix<Complex<f64>>, first: usize, last: usize, shift: Complex<f64>) {
     for k in first..=last {
         H[(k, k)] -= shift;
@@ -124,7 +124,7 @@ fn shifted_step(H: &mut DMatrix<Complex<f64>>, first: usize, last: usize, shift:
     }
 }
 
-/// Steps for each eigenvalue: three are usual.
+/// The most steps per eigenvalue: three are usual.
 const STEPS: usize = 40;
 
 #[cfg(test)]
@@ -132,13 +132,13 @@ mod tests {
     use super::*;
     use crate::lehmer::Lehmer;
 
-    /// A turn of all axes, the same on every machine: orthogonal.
+    /// An orthogonal matrix, the same on every machine.
     fn other_axes(n: usize) -> DMatrix<f64> {
         let mut numbers = Lehmer(1_234_577);
         DMatrix::from_fn(n, n, |_, _| numbers.next()).qr().q()
     }
 
-    /// The matrix with these eigenvalues and ones above its diagonal where they repeat, seen from other axes.
+    /// A matrix with these eigenvalues, coupled above the diagonal where they repeat, in a rotated basis.
     fn with_eigenvalues(values: &[Complex<f64>], above: f64) -> DMatrix<Complex<f64>> {
         let n = values.len();
         let axes = other_axes(n).map(Complex::from);
@@ -184,9 +184,9 @@ mod tests {
             z(-1e8, 3e8),
         ];
         has(&with_eigenvalues(&triple, 0.0), &triple, 1e-6);
-        // A defective one splits by the root of rounding.
+        // A defective eigenvalue splits by the square root of the rounding error.
         has(&with_eigenvalues(&triple[..3], 1.0), &triple[..3], 1e-4);
-        // Roots of one: the plain steps leave it as it is.
+        // Roots of unity: the plain steps leave this matrix unchanged.
         let circle: Vec<_> = (0..6)
             .map(|k| Complex::cis(std::f64::consts::TAU * f64::from(k) / 6.0))
             .collect();
@@ -211,7 +211,7 @@ mod tests {
         let mut numbers = Lehmer(7);
         for n in 1..40 {
             let matrix = DMatrix::from_fn(n, n, |_, _| numbers.next());
-            // Without the complex steps to fall back on: they are what these are compared with.
+            // Without the complex fallback, which serves as the comparison.
             let found = eigenvalues_of_hessenberg(&mut matrix.clone().hessenberg().unpack_h())
                 .expect("it converges");
             has(&matrix.map(Complex::from), &found, 1e-11);
@@ -224,7 +224,7 @@ mod tests {
                     .all(|value| found.contains(&value.conj()))
             );
         }
-        // Roots of one, eigenvalues in one place, a delay line: what the plain steps leave as it is.
+        // Roots of unity, repeated eigenvalues, a delay line: matrices that plain steps leave unchanged.
         for n in [2, 3, 6, 25] {
             let shift = DMatrix::from_fn(n, n, |i, j| f64::from(u8::from((i + 1) % n == j)));
             let found = eigenvalues(&shift).expect("it converges");

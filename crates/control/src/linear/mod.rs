@@ -1,7 +1,6 @@
-//! Systems for small errors about a reference at rest, Konz (5.71), (5.81): the one linearisation on which analysis and design build.
+//! Linearisation about a reference at rest, Konz (5.71), (5.81): the basis of analysis and design.
 //!
-//! [`LinearModel`] is `M0 eps'' + D0 eps' + K0 eps = B du`: of a system with its inputs, or, without inputs, of the closed loop that a template asks
-//! for.
+//! [`LinearModel`] is `M0 eps'' + D0 eps' + K0 eps = B du`: a system with its inputs or, without inputs, the closed loop of a template.
 
 mod double_shift;
 mod eigenvalues;

@@ -1,4 +1,4 @@
-//! A system for small errors about a reference at rest.
+//! A system linearised about a reference at rest.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::vee_matrix6;
@@ -20,13 +20,13 @@ pub struct LinearModel {
     pub inertia: DMatrix<f64>,
     /// D0, n x n.
     pub damping: DMatrix<f64>,
-    /// K0, n x n. Not symmetric where inputs hold a weight: in body coordinates the weight turns against them.
+    /// K0, n x n. Not symmetric if inputs hold a weight: in body coordinates the weight rotates relative to them.
     pub stiffness: DMatrix<f64>,
     /// B, n x p.
     pub inputs: DMatrix<f64>,
 }
 
-/// What the inputs cannot give of a template for small errors, Konz (5.82).
+/// The linearised matching force: what the inputs cannot produce of a template for small errors, Konz (5.82).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearMatching {
     /// `L_D`, (n - p) x n.
@@ -35,25 +35,25 @@ pub struct LinearMatching {
     pub stiffness: DMatrix<f64>,
 }
 
-/// The inputs cannot hold the system where it should rest.
+/// The inputs cannot hold the system at this reference.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the system cannot rest there: {missing:.3} N or N m of the {needed:.3} that hold it are out of the inputs' reach; choose another \
+    "the system cannot rest there: the inputs cannot produce {missing:.3} of the {needed:.3} N or N m that hold it; choose another \
      configuration"
 )]
 pub struct NotAtRest {
-    /// What the inputs cannot give.
+    /// The force that the inputs cannot produce.
     pub missing: f64,
-    /// What is needed.
+    /// The required force.
     pub needed: f64,
 }
 
-/// Of the differences by which the forces of the inputs are derived, rad, m.
+/// The step of the finite differences of input forces, rad, m.
 const STEP: f64 = 1e-5;
 
 /// # Of a system
 impl LinearModel {
-    /// About rest in a configuration (nu numbers), with constant B (n x p).
+    /// About rest in a configuration (nu entries), with constant B (n x p).
     ///
     /// ```
     /// use fly_control::linear::LinearModel;
@@ -73,19 +73,19 @@ impl LinearModel {
     /// [`NotAtRest`] if no input holds it there.
     ///
     /// # Panics
-    /// If `x` or `inputs` does not fit the model.
+    /// If the size of `x` or `inputs` does not match the model.
     pub fn at_rest(model: &Model<f64>, x: &[f64], inputs: DMatrix<f64>) -> Result<Self, NotAtRest> {
         Ok(Self::held(model, x, inputs)?.0)
     }
 
-    /// About rest in a configuration (nu numbers), with the input `u_R` (p numbers) that holds the system there. What `B(x) u_R` changes with the
-    /// configuration belongs to the stiffness.
+    /// About rest in a configuration (nu entries), with the input `u_R` (p entries) that holds the system there. The change of `B(x) u_R` with
+    /// the configuration contributes to the stiffness.
     ///
     /// # Errors
     /// [`NotAtRest`] if no input holds it there.
     ///
     /// # Panics
-    /// If `x` does not fit the model.
+    /// If the size of `x` does not match the model.
     pub fn of_system(
         model: &Model<f64>,
         inputs: &Inputs,
@@ -147,7 +147,7 @@ impl LinearModel {
     }
 }
 
-/// # Of a template
+/// # Templates
 impl LinearModel {
     /// The sum of the energies of these pairs in the configuration for which the workspace was updated, Jacobians included; the same for all three
     /// approaches, Konz (5.71).
@@ -162,7 +162,7 @@ impl LinearModel {
         Self::of_jacobians(n, pairs)
     }
 
-    /// `sum J^T Vee(X') J` of each energy X' over pairs with these Jacobians (6 x n) at the reference.
+    /// `sum J^T Vee(X') J` for each energy X' over pairs with these Jacobians (6 x n) at the reference.
     pub fn of_jacobians<'a>(
         n: usize,
         pairs: impl IntoIterator<Item = (Matrix6xX<f64>, &'a Pair)>,
@@ -177,7 +177,7 @@ impl LinearModel {
         Self::without_inputs(inertia, damping, stiffness)
     }
 
-    /// `M0 eps'' + D0 eps' + K0 eps = 0` of these matrices, n x n.
+    /// `M0 eps'' + D0 eps' + K0 eps = 0` with these matrices, n x n.
     pub fn without_inputs(
         inertia: DMatrix<f64>,
         damping: DMatrix<f64>,
@@ -194,17 +194,17 @@ impl LinearModel {
 
 /// # The law
 impl LinearModel {
-    /// Degrees of freedom.
+    /// The degrees of freedom, n.
     pub fn dof(&self) -> usize {
         self.inertia.nrows()
     }
 
-    /// An orthonormal basis `B_perp` of the forces that the inputs cannot give, n x (n - rank B).
+    /// An orthonormal basis `B_perp` of the forces that the inputs cannot produce, n x (n - rank B).
     pub fn complement(&self) -> DMatrix<f64> {
         null_space(&self.inputs * self.inputs.transpose())
     }
 
-    /// `L_D` and `L_K` of a template; `None` if Mbar0 is singular.
+    /// `L_D` and `L_K` for a template; `None` if Mbar0 is singular.
     pub fn matching(&self, template: &Self) -> Option<LinearMatching> {
         let desired = template.inertia.clone().lu();
         let complement = self.complement();
@@ -218,16 +218,16 @@ impl LinearModel {
         })
     }
 
-    /// The law (5.86b) for small errors: the gains `du = -(F_K eps + F_D eps')` of a template.
+    /// The linearised law (5.86b): the gains `du = -(F_K eps + F_D eps')` for a template.
     ///
     /// ```text
     /// F_K = -H^-1 A^T (Mbar0 M0^-1 K0 - Kbar0),   A = M0^-1 B,   H = A^T Mbar0 A
     /// ```
     ///
-    /// `weights`: the diagonal of R (p numbers), by which redundant inputs share, see [`Law`].
+    /// `weights`: the diagonal of R (p entries), which distributes redundant inputs, see [`Law`].
     ///
     /// # Errors
-    /// [`LawError`] where there is no law.
+    /// [`LawError`] if the law does not exist.
     pub fn gains(
         &self,
         template: &Self,
@@ -254,11 +254,11 @@ impl LinearModel {
         ])
     }
 
-    /// What the law of a template makes of a force r that it compensates: `du = -H^-1 A^T Mbar0 M0^-1 r`, p x n; `weights` as of
+    /// The response of a template's law to a compensated force r: `du = -H^-1 A^T Mbar0 M0^-1 r`, p x n; `weights` as for
     /// [`gains`](Self::gains).
     ///
     /// # Errors
-    /// [`LawError`] where there is no law.
+    /// [`LawError`] if the law does not exist.
     pub fn balance(
         &self,
         template: &Self,

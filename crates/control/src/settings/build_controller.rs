@@ -23,7 +23,7 @@ use crate::sizes::Sizes;
 use crate::template::Template;
 
 impl ControllerSettings {
-    /// The controller of a vehicle as its description gives it, within the limits of its actuators.
+    /// The controller of a vehicle from its description, within the limits of its actuators.
     ///
     /// # Errors
     /// [`ControllerError`].
@@ -42,8 +42,8 @@ impl ControllerSettings {
         self.watch(controller, rotors.rotor_ranges())
     }
 
-    /// The controller of any free body with this name, input matrix B (6 x p) and limits. Nothing is known of lags and of which inputs belong to one actuator:
-    /// nothing leads, and no failures are found.
+    /// The controller of any free body with this name, input matrix B (6 x p) and limits. Lags, and which inputs belong to one actuator, are unknown here, so
+    /// there is no lead and no failure detection.
     ///
     /// # Errors
     /// [`ControllerError`].
@@ -70,7 +70,7 @@ impl ControllerSettings {
         self.limit(controller, limits)
     }
 
-    /// The controller of a system as its description gives it, within the limits of its inputs.
+    /// The controller of a system from its description, within the limits of its inputs.
     ///
     /// ```
     /// use fly_control::system::SystemReference;
@@ -139,7 +139,7 @@ impl ControllerSettings {
         self.watch(controller, inputs.actuator_ranges())
     }
 
-    /// The same controller with commands that lead, if they should.
+    /// Adds a lead if configured.
     fn lead<P: Plant>(
         &self,
         controller: Controller<P>,
@@ -156,7 +156,7 @@ impl ControllerSettings {
         Ok(led.map_err(refused)?)
     }
 
-    /// The same controller, with a detector of failures of actuators with these inputs, if it was asked for.
+    /// Adds a detector of failures of actuators with these inputs if configured.
     fn watch<P: Plant>(
         &self,
         controller: Controller<P>,
@@ -179,7 +179,7 @@ impl ControllerSettings {
         Ok(controller.with_failure_detector(actuators.collect()))
     }
 
-    /// The same controller with the weights and the preferred input of redundant inputs.
+    /// Sets the weights and the preferred input of redundant inputs.
     fn prefer<P: Plant>(
         &self,
         controller: Controller<P>,
@@ -205,7 +205,7 @@ impl ControllerSettings {
         }
     }
 
-    /// The same controller with priority of tilt and limits.
+    /// Sets tilt priority and limits.
     fn limit<P: Plant>(
         &self,
         controller: Controller<P>,
@@ -241,7 +241,7 @@ impl ControllerSettings {
     }
 }
 
-/// `W u <= l` of limits that may have lower bounds, and a point inside.
+/// `W u <= l` from limits that may have lower bounds, and an interior point.
 fn polytope(limits: Option<&Limits>, inputs: usize) -> (Polytope, Vec<f64>) {
     let Some(limits) = limits else {
         let (matrix, bound) = (DMatrix::zeros(0, inputs), DVector::zeros(0));
@@ -272,7 +272,7 @@ fn allocator(
     match method {
         #[cfg(feature = "osqp")]
         AllocationMethod::Osqp => Ok(Box::new(Osqp::new(limits, metric)?)),
-        // Refused by `validate`.
+        // Rejected by `validate`.
         #[cfg(not(feature = "osqp"))]
         AllocationMethod::Osqp => Err(AllocationError::Osqp("it is not in this build".into())),
         AllocationMethod::ActiveSet | AllocationMethod::None => {

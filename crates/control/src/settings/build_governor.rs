@@ -7,17 +7,18 @@ use crate::analysis::ClosedLoop;
 use crate::governor::{Governor, GovernorLimits, Reach};
 use crate::trajectory::AttitudeMode;
 
-/// How much larger than the error that takes the first input to its limit is what the law is left with: with an input at its limit for a moment it still
-/// follows. The shipped quadcopter was lost in some of 600 starts from twice that error on.
+/// The error left to the law, relative to the error that saturates the first input: the law still follows with a briefly saturated input. The shipped
+/// quadcopter was lost in some of 600 starts from twice that error on.
 const BEYOND: f64 = 1.5;
-/// An error of the heading that is left to the law, degrees: torque about the vertical is the first that limited inputs give up.
+/// The heading error left to the law, degrees: limited inputs sacrifice torque about the vertical first.
 const HEADING_REACH: f64 = 60.0;
 
 impl ControllerSettings {
-    /// What leads a vehicle to a goal that is far away, for its loop in hover; `None` if nothing should, or if the vehicle cannot hover.
+    /// The governor that leads a vehicle to a distant goal, for its loop in hover; `None` if it is switched off, or if the vehicle
+    /// cannot hover.
     ///
     /// # Errors
-    /// Limits were chosen for a vehicle that cannot hover, or whose law takes it nowhere.
+    /// Limits configured for a vehicle that cannot hover, or whose law has no reach.
     pub fn governor(
         &self,
         vehicle: &Vehicle,
@@ -50,7 +51,8 @@ impl ControllerSettings {
     }
 }
 
-/// What a law can be left with: not much more than the errors of position and velocity that alone saturate no input.
+/// The errors that can be left to the law: not much more than those of position and velocity that alone saturate no
+/// input.
 fn reach(closed: &ClosedLoop, vehicle: &Vehicle) -> Option<Reach> {
     let limits = vehicle.rotors.limits();
     let [position, velocity] = [0..3, 6..9].map(|of| closed.unsaturated_error(limits, of));

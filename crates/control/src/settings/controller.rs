@@ -132,7 +132,7 @@ pub struct DisturbanceSettings {
     pub detect_failures: bool,
 }
 
-/// What turns an angular acceleration into an acceleration that counts as much, m.
+/// The arm that converts angular to linear acceleration for the priority, m.
 const ARM: f64 = 1.0;
 
 impl Default for DisturbanceSettings {
@@ -176,8 +176,8 @@ impl ActuatorSettings {
 }
 
 impl ControllerSettings {
-    /// The settings with which a vehicle flies that is [led](crate::governor) from any state: a `tilt_priority` that is left open is the mass times 1 m^2, so that
-    /// 1 rad/s^2 of tilt counts as much as 1 m/s^2. Tumbling, it turns upright before it flies.
+    /// The settings for a vehicle that a [governor](crate::governor) leads from any state: an unset `tilt_priority` becomes the mass times 1 m^2, so that 1
+    /// rad/s^2 of tilt weighs as much as 1 m/s^2. When tumbling it then turns upright before it translates.
     #[must_use]
     pub fn led(&self, vehicle: &Vehicle) -> Self {
         let mut settings = self.clone();
@@ -188,10 +188,10 @@ impl ControllerSettings {
         settings
     }
 
-    /// Checks everything that does not need the system.
+    /// Checks everything that does not depend on the system.
     ///
     /// # Errors
-    /// The first key that cannot be used.
+    /// The first invalid key.
     pub fn validate(&self) -> Result<(), SettingsError> {
         not_negative("tilt_priority", self.tilt_priority.unwrap_or(0.0))?;
         if self.approach.template().is_some() {
@@ -271,12 +271,13 @@ impl ControllerSettings {
             .map_or(Ok(()), TransportSettings::validate)
     }
 
-    /// Whether an energy is a matrix.
+    /// Whether an energy is a full matrix.
     pub(super) fn has_matrices(&self) -> bool {
         self.pairs.iter().any(PairSettings::has_matrix)
     }
 
-    /// Whether a vehicle of one body is flown by constant matrices: with energies of ten numbers between it and the world.
+    /// Returns whether the controller of a vehicle of one body has constant matrices: pair energies with ten parameters
+    /// between it and the world.
     pub fn is_of_body(&self) -> bool {
         self.approach.template().is_some() && !self.has_matrices()
     }
@@ -339,7 +340,7 @@ impl ControllerSettings {
         }
     }
 
-    /// Refuses a key that means nothing to the approach.
+    /// Rejects a key that has no meaning for the approach.
     pub(super) fn refuse(&self, key: &str, found: bool) -> Result<(), SettingsError> {
         if !found {
             return Ok(());
@@ -367,7 +368,7 @@ impl ControllerSettings {
     /// The template of a vehicle of one body.
     ///
     /// # Errors
-    /// An approach or a transport map that is for whole systems.
+    /// An approach or a transport map that requires a whole system.
     pub(crate) fn of_free_body(&self) -> Result<(Approach, Transport), SettingsError> {
         let approach = self.approach.template().ok_or_else(|| {
             SettingsError::new(
@@ -419,7 +420,7 @@ impl ControllerSettings {
         pair.of_free_body(name).map_err(|e| e.inside("pairs.0"))
     }
 
-    /// How fast each of `inputs` may change.
+    /// The rate limits of `inputs` inputs.
     ///
     /// # Errors
     /// A list of another length.
@@ -437,7 +438,7 @@ impl ControllerSettings {
     }
 }
 
-/// For a key that has another name now.
+/// For a renamed key.
 fn renamed<'de, D: serde::Deserializer<'de>>(_: D) -> Result<(), D::Error> {
     Err(serde::de::Error::custom(
         "projection_weight has a new name: tilt_priority",

@@ -1,4 +1,4 @@
-//! Why a configuration gives no controller.
+//! Why a configuration does not yield a controller.
 
 use super::SettingsError;
 use crate::allocation::AllocationError;
@@ -8,16 +8,16 @@ use crate::plant::PlantError;
 /// Why a controller could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ControllerError {
-    /// A setting cannot be used.
+    /// An invalid setting.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The system cannot be controlled.
     #[error(transparent)]
     Plant(#[from] PlantError),
-    /// There is no law for it.
+    /// The law does not exist.
     #[error(transparent)]
     Law(#[from] LawError),
-    /// The limits cannot be used.
+    /// Invalid limits.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
 }

@@ -1,4 +1,4 @@
-//! The fastest settings that keep margins.
+//! The fastest settings that keep given margins.
 
 use fly_mechanics::{System, Vehicle};
 
@@ -8,18 +8,19 @@ use crate::analysis::{AnalysisError, ClosedLoop, Margins};
 use crate::rest;
 use crate::tuning::{Fastest, Limit, NoneKeeps, PoleSpec, TuningError, fastest};
 
-/// What is asked of a loop that should be as fast as its actuators allow.
+/// Requirements on a loop that should be as fast as its actuators allow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demands {
-    /// What it must bear.
+    /// The required margins.
     pub margins: Margins,
-    /// An error of the position (m), or of each joint of a system (m, rad), that takes no input to its limit, from rest. Zero: any may.
+    /// The error of the position (m), or of each joint of a system (m, rad), from rest that must not saturate any input. Zero: no
+    /// requirement.
     pub error: f64,
-    /// An error of a vehicle's heading that takes no input to its limit, from rest, rad.
+    /// The heading error of a vehicle from rest that must not saturate any input, rad.
     pub heading_error: f64,
     /// The step of its controller, s.
     pub step: f64,
-    /// Whether its observer of disturbances is to be found, too.
+    /// Whether to tune the disturbance observer as well.
     pub observer: bool,
 }
 
@@ -30,20 +31,20 @@ pub struct FastestSettings {
     pub settings: ControllerSettings,
     /// The bandwidth of the motion.
     pub motion: Fastest,
-    /// That of the attitude of a vehicle, of one that tilts to move sideways about the vertical; `None` where it was given, or there is none.
+    /// The bandwidth of a vehicle's attitude, of yaw if it tilts to move sideways; `None` if it was given, or there is none.
     pub attitude: Option<Fastest>,
-    /// That of the observer of disturbances, if it was asked for.
+    /// The bandwidth of the disturbance observer, if requested.
     pub observer: Option<Fastest>,
 }
 
-/// Why there are none.
+/// Why there are no such settings.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FastestError {
     /// The system has no bandwidth.
     #[error(transparent)]
     Tuning(#[from] TuningError),
-    /// None keeps what is asked for.
+    /// No bandwidth meets the requirements.
     #[error(transparent)]
     None(#[from] NoneKeeps),
     /// The loop cannot be analysed.
@@ -51,20 +52,20 @@ pub enum FastestError {
     Analysis(#[from] AnalysisError),
 }
 
-/// The slowest bandwidth that is looked at, rad/s.
+/// The smallest bandwidth tested, rad/s.
 const LEAST: f64 = 0.01;
-/// While the bandwidth of the motion is searched the turn is this part as fast: it limits nothing then.
+/// Relative bandwidth of the attitude while that of the motion is searched: slow enough to limit nothing.
 const TURN: f64 = 0.25;
-/// Meanwhile the observer of disturbances, if it is to be found, is this part as fast as the motion: so much of the margins is left for it.
+/// Meanwhile the relative bandwidth of the disturbance observer, if it is tuned: reserves a part of the margins for it.
 const OBSERVER: f64 = 0.5;
 
 impl Demands {
-    /// Bandwidths from the slowest to one radian in a step.
+    /// Bandwidths from the smallest to one radian per step.
     fn range(&self) -> [f64; 2] {
         [LEAST, self.step.recip().max(LEAST)]
     }
 
-    /// What these settings lack.
+    /// The requirement that these settings violate.
     fn limit(
         &self,
         settings: &ControllerSettings,
@@ -72,7 +73,7 @@ impl Demands {
         rest: &[f64],
         is_of_turn: bool,
     ) -> Result<Option<Limit>, AnalysisError> {
-        // Limits are looked at apart.
+        // Saturation is checked separately.
         let parameters = |why: String| Ok(Some(Limit::Parameters(why)));
         let closed = match closed(settings, system, rest) {
             Ok(closed) => closed,
@@ -90,7 +91,7 @@ impl Demands {
         Ok(self.margins.shortfall(&sampled)?.map(Limit::Margin))
     }
 
-    /// Whether an input is at its limit for an error that should not take it there.
+    /// Whether an error that must not saturate any input does.
     fn saturation(&self, closed: &ClosedLoop, system: &System, is_of_turn: bool) -> Option<Limit> {
         let limits = system.inputs.limits();
         let free_of = |range| closed.unsaturated_error(limits, range);
@@ -111,13 +112,13 @@ impl Demands {
     }
 }
 
-/// The loop of these settings for small errors, or why there is none.
+/// The linearised loop of these settings, or why it does not exist.
 fn closed(
     settings: &ControllerSettings,
     system: &System,
     rest: &[f64],
 ) -> Result<ClosedLoop, String> {
-    // Limits, and what redundant inputs prefer, make no difference to small errors, and cost time.
+    // Limits and preferred inputs do not affect small errors, and cost time.
     let settings = ControllerSettings {
         allocation: AllocationMethod::None,
         input_rate_limit: None,
@@ -129,8 +130,8 @@ fn closed(
     ClosedLoop::new(system, &controller, rest).map_err(|error| error.to_string())
 }
 
-/// Observers of disturbances that are looked at: up to the fastest pole of the loop without one. Beyond, noise of the measurements gains, and the margins,
-/// which know none, do not tell.
+/// The range of observer bandwidths: up to the fastest pole of the loop without an observer. Beyond it measurement noise takes over, which the margins do
+/// not show.
 fn observers(
     settings: &ControllerSettings,
     system: &System,
@@ -145,19 +146,18 @@ fn observers(
 }
 
 impl ControllerSettings {
-    /// The fastest settings of this approach that keep what is asked for, about rest near a configuration (nu numbers); see [`fastest`] for how they are
-    /// searched.
+    /// The fastest settings of this approach that meet the requirements, about rest near a configuration (nu entries); see [`fastest`] for the search.
     ///
-    /// `self` gives the approach, and what else the loop has: an observer of disturbances, weights of redundant inputs. The poles of each motion are
-    /// [equal](PoleSpec::Bandwidth). First the motion is made as fast as it can be, with a turn that is four times slower (or as fast as
-    /// `attitude` says), then the turn beside it; an observer that is to be found is half as fast as the motion meanwhile, and found last. So each of them
-    /// cannot be faster while the others are as they are.
+    /// `self` provides the approach and the rest of the loop: a disturbance observer, weights of redundant inputs. The poles of each motion are
+    /// [equal](PoleSpec::Bandwidth). First the motion is made as fast as possible, with an attitude loop four times slower (or as fast as `attitude`
+    /// specifies), then the attitude; an observer to be tuned is half as fast as the motion meanwhile, and tuned last. So none of them can be faster with
+    /// the others unchanged.
     ///
     /// # Errors
     /// [`FastestError`].
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn fastest(
         &self,
         system: &System,
@@ -213,14 +213,14 @@ impl ControllerSettings {
         })
     }
 
-    /// The bandwidth of the fastest observer of disturbances, up to the fastest pole, with which the loop of these settings keeps the margins, about rest near a configuration
-    /// (nu numbers).
+    /// The bandwidth of the fastest disturbance observer, up to the fastest pole, with which the loop of these settings keeps the margins, about rest near a
+    /// configuration (nu entries).
     ///
     /// # Errors
     /// [`FastestError`].
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn fastest_observer(
         &self,
         system: &System,
@@ -255,7 +255,7 @@ impl ControllerSettings {
         }
     }
 
-    /// These parameters with everything of others that is not what they are made of: observer, weights, limits.
+    /// These parameters, with all other settings (observer, weights, limits) from `others`.
     #[must_use]
     pub fn with_others_of(self, others: &Self) -> Self {
         Self {

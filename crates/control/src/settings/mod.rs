@@ -1,10 +1,10 @@
-//! What a user can set, as it stands in a configuration file.
+//! User settings, as in a configuration file.
 //!
-//! Every structure is read by serde and refuses unknown keys; `validate` refuses what no number should be, with the key at
-//! fault. Lengths are metres, angles radians unless the key ends in `_deg`, moments about their own centre unless the key ends
+//! Every structure is read by serde and rejects unknown keys; `validate` rejects invalid values and names the key at fault.
+//! Lengths are in metres, angles in radians unless the key ends in `_deg`, moments about their own centre unless the key ends
 //! in `_about_origin`.
 
-/// In a visitor with `visit_f64`: an integer is a number, too.
+/// For visitors with `visit_f64`: accepts integers as numbers.
 macro_rules! integers_are_numbers {
     () => {
         fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
@@ -16,7 +16,7 @@ macro_rules! integers_are_numbers {
     };
 }
 
-/// The schema of what is read by hand: any of these.
+/// The schema of hand-written deserialisers: any of these.
 macro_rules! written_as {
     ($type:ty: $($form:ty),+) => {
         #[cfg(feature = "schema")]
@@ -83,7 +83,7 @@ pub use reference::{
 };
 pub use transport::{SeenSettings, TransportSettings};
 
-/// A setting that cannot be used.
+/// An invalid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct SettingsError {
@@ -91,18 +91,18 @@ pub struct SettingsError {
     pub key: String,
     /// What was expected and what was found.
     pub message: String,
-    /// The name that is not known, where that is what is wrong.
+    /// The unknown name, if that is the error.
     pub unknown: Option<UnknownName>,
-    /// Whether a file could not be read: the machine may be to blame, not what is written.
+    /// Whether a file could not be read: the machine may be to blame, not the configuration.
     pub unreadable: bool,
 }
 
-/// A name that is not known, as a value or as the last part of a key.
+/// An unknown name, as a value or as the last part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// The name.
     pub name: String,
-    /// Those that are known.
+    /// The known names.
     pub known: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl SettingsError {
         }
     }
 
-    /// An error at a key whose last part, or whose value, names what is not known.
+    /// An error at a key whose last part or value is an unknown name.
     pub(crate) fn unknown(
         key: impl Into<String>,
         message: impl Into<String>,
@@ -134,7 +134,7 @@ impl SettingsError {
         }
     }
 
-    /// The same error seen from the table above.
+    /// The same error with its key prefixed by a table.
     #[must_use]
     pub fn inside(mut self, table: &str) -> Self {
         self.key = format!("{table}.{}", self.key);
@@ -142,7 +142,7 @@ impl SettingsError {
     }
 }
 
-/// Refuses numbers that are not finite.
+/// Rejects numbers that are not finite.
 fn finite(key: &str, values: &[f64]) -> Result<(), SettingsError> {
     match values.iter().find(|v| !v.is_finite()) {
         Some(found) => Err(SettingsError::new(
@@ -153,7 +153,7 @@ fn finite(key: &str, values: &[f64]) -> Result<(), SettingsError> {
     }
 }
 
-/// Refuses numbers that are not finite and positive.
+/// Rejects numbers that are not finite and positive.
 fn positive(key: &str, value: f64) -> Result<(), SettingsError> {
     if value.is_finite() && value > 0.0 {
         Ok(())
@@ -165,7 +165,7 @@ fn positive(key: &str, value: f64) -> Result<(), SettingsError> {
     }
 }
 
-/// Refuses numbers that are not finite or negative.
+/// Rejects numbers that are not finite or are negative.
 fn not_negative(key: &str, value: f64) -> Result<(), SettingsError> {
     if value.is_finite() && value >= 0.0 {
         Ok(())

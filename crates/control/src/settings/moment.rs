@@ -24,7 +24,7 @@ impl Moment {
         Self::Matrix(Matrix3::from_diagonal(&Vector3::new(x, y, z)))
     }
 
-    /// The matrix, about this axis (a unit vector) where it is one number; `None` if there is no axis then.
+    /// The matrix, about this axis (a unit vector) if it is one number; `None` if that needs an axis and there is none.
     fn matrix(&self, axis: Option<&Vector3<f64>>) -> Option<Matrix3<f64>> {
         match self {
             Self::Matrix(matrix) => Some(*matrix),
@@ -135,7 +135,7 @@ impl SecondMomentSettings {
         }
     }
 
-    /// The 4x4 second moment; `axis` (a unit vector) is that of a moment which is one number.
+    /// The 4x4 second moment; `axis` (a unit vector) applies if the moment is one number.
     ///
     /// # Errors
     /// The key of a moment that is one number, if there is no axis.
@@ -164,7 +164,7 @@ impl SecondMomentSettings {
         })
     }
 
-    /// Puts all numbers through a function.
+    /// Applies a function to all numbers.
     pub(super) fn map(&mut self, number: impl Fn(f64) -> f64) {
         self.weight = self.weight.map(&number);
         self.center = self.center.map(&number);
@@ -176,7 +176,7 @@ impl SecondMomentSettings {
         }
     }
 
-    /// Checks the numbers by themselves.
+    /// Checks the numbers individually.
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         if let Some(weight) = self.weight {
             finite("weight", &[weight])?;
@@ -205,7 +205,7 @@ impl SecondMomentSettings {
         }
     }
 
-    /// The energy of a free body: with a weight, and positive by itself.
+    /// The energy of a free body: with a weight, and positive definite by itself.
     pub(super) fn of_free_body(
         &self,
         name: &str,
@@ -249,7 +249,7 @@ impl SecondMomentSettings {
     }
 }
 
-/// What the 6x6 matrix of a free body's energy must be.
+/// The definiteness required of the 6x6 matrix of a free body's energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Definite {
     Positive,

@@ -57,7 +57,7 @@ pub struct PairSettings {
     pub inertia: EnergySettings,
 }
 
-/// Entries below this part of the largest one are rounding.
+/// Entries below this fraction of the largest one count as rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// The name of the inertial frame.
@@ -84,7 +84,7 @@ impl From<SecondMomentSettings> for EnergySettings {
 }
 
 impl PairSettings {
-    /// As a user would write this pair: one number for each energy of a revolute or a prismatic joint.
+    /// This pair in the user's notation: one number per energy of a revolute or prismatic joint.
     pub fn of_pair(model: &Model<f64>, pair: &SystemPair) -> Self {
         let energy = |matrix: &Matrix4<f64>| {
             EnergySettings::of_moment(SecondMoment::from_matrix4(*matrix), model.joint(pair.b))
@@ -98,7 +98,7 @@ impl PairSettings {
         }
     }
 
-    /// The same with all numbers put through a function.
+    /// Applies a function to all numbers.
     pub(super) fn map(mut self, number: impl Fn(f64) -> f64) -> Self {
         for energy in [&mut self.stiffness, &mut self.damping, &mut self.inertia] {
             match energy {
@@ -110,7 +110,7 @@ impl PairSettings {
         self
     }
 
-    /// Its energies, with their names.
+    /// Its energies with their names.
     fn energies(&self) -> [(&'static str, &EnergySettings); 3] {
         [
             ("stiffness", &self.stiffness),
@@ -134,7 +134,7 @@ impl PairSettings {
         Ok(())
     }
 
-    /// Of the world and a free body with this name.
+    /// For the world and a free body with this name.
     pub(super) fn of_free_body(&self, name: &str) -> Result<Pair, SettingsError> {
         if self.from != world() {
             let message = format!("expected \"world\", found \"{}\"", self.from);
@@ -161,14 +161,14 @@ impl PairSettings {
         Ok(Pair::new(k?, d?, m?))
     }
 
-    /// Whether one of its energies is a matrix.
+    /// Whether one of its energies is a full matrix.
     pub(super) fn has_matrix(&self) -> bool {
         let is_matrix =
             |(_, energy): (_, &EnergySettings)| matches!(energy, EnergySettings::Matrix(_));
         self.energies().into_iter().any(is_matrix)
     }
 
-    /// Of two bodies of a system, as matrices.
+    /// For two bodies of a system, as matrices.
     pub(super) fn of_matrices(&self, model: &Model<f64>) -> Result<MatrixPair, SettingsError> {
         let (a, b) = self.bodies(model)?;
         let joint = model.joint(b);
@@ -198,7 +198,7 @@ impl PairSettings {
         Ok(MatrixPair { a, b, energies })
     }
 
-    /// Of two bodies of a system.
+    /// For two bodies of a system.
     pub(crate) fn of_system(&self, model: &Model<f64>) -> Result<SystemPair, SettingsError> {
         let (a, b) = self.bodies(model)?;
         let joint = model.joint(b);
@@ -230,10 +230,10 @@ impl PairSettings {
 }
 
 impl EnergySettings {
-    /// What [`matrix`](Self::matrix) reads as this moment.
+    /// The setting that [`matrix`](Self::matrix) reads as this moment.
     fn of_moment(moment: SecondMoment<f64>, joint: Option<&Joint<f64>>) -> Self {
         let (weight, about) = (moment.weight(), moment.moment_about_center());
-        // What is left of differences of large numbers is nothing.
+        // Remainders of differences of large numbers count as zero.
         let nothing = |x: f64| x.abs() <= ROUNDING * about.amax();
         match (joint.map(Joint::kind), joint.and_then(joint_axis)) {
             (Some(JointKind::Revolute(_)), Some(axis)) => {
@@ -254,7 +254,7 @@ impl EnergySettings {
         SecondMomentSettings::new(weight, moment.center().into(), Moment::Matrix(about)).into()
     }
 
-    /// The 4x4 matrix, for a body that is carried by this joint.
+    /// The 4x4 matrix, for a body carried by this joint.
     fn matrix(
         &self,
         name: &str,

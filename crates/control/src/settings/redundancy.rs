@@ -5,7 +5,7 @@ use nalgebra::DVector;
 use super::{ControllerSettings, PreferredInput, SettingsError, finite, positive};
 
 impl ControllerSettings {
-    /// Checks what does not need the number of inputs.
+    /// Checks everything that does not depend on the number of inputs.
     pub(super) fn check_preference(&self) -> Result<(), SettingsError> {
         if let Some(weights) = &self.input_weights {
             for weight in weights.as_slice() {
@@ -40,7 +40,7 @@ impl ControllerSettings {
             })
     }
 
-    /// `u_ref` of this many inputs, with the one that `hover` finds where it is asked for, and whether that of the step before takes its place.
+    /// `u_ref` for this many inputs, with `hover` computed by the closure if requested, and whether the previous step's input replaces it.
     ///
     /// # Errors
     /// A list of another length.

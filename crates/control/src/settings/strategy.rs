@@ -1,4 +1,4 @@
-//! From the section `[controller]` to what a system's controller pursues.
+//! From the section `[controller]` to a system's control strategy.
 
 use fly_mechanics::multibody::{BodyId, Model};
 use fly_mechanics::{System, Vehicle};
@@ -18,7 +18,7 @@ use crate::template::{Approach, MatrixTemplate, Template, Transport};
 use crate::transport::{JointMap, PairMap, PointMap, TransportMap};
 
 impl ControllerSettings {
-    /// What they ask of this system.
+    /// The control strategy for this system.
     pub(super) fn strategy(&self, system: &System) -> Result<Strategy, SettingsError> {
         self.validate()?;
         if let Some(template) = self.matrices(system)? {
@@ -50,7 +50,7 @@ impl ControllerSettings {
         Ok(Template::of_system(model, approach, pairs, map))
     }
 
-    /// The template of energies that are matrices; `None` where there are none.
+    /// The template of full-matrix energies; `None` if there are none.
     fn matrices(&self, system: &System) -> Result<Option<MatrixTemplate>, SettingsError> {
         let Some(approach) = self.approach.template().filter(|_| self.has_matrices()) else {
             return Ok(None);
@@ -59,7 +59,7 @@ impl ControllerSettings {
             pair.of_matrices(&system.model)
                 .map_err(|error| error.inside(&format!("pairs.{i}")))
         });
-        // The approach `energy` is refused by `validate`.
+        // `validate` rejects the approach `energy`.
         Ok(MatrixTemplate::new(
             &system.model,
             approach,
@@ -108,7 +108,7 @@ impl ControllerSettings {
             ))
         };
         Ok(match &self.transport {
-            // What a vehicle of one body has.
+            // The default for a vehicle of one body.
             None if is_free_body(system) => of_pair(Transport::default(), 0),
             None | Some(TransportSettings::Joint) => Box::new(JointMap),
             Some(TransportSettings::Pair(transport, None)) => {
@@ -166,7 +166,7 @@ impl ControllerSettings {
         })
     }
 
-    /// Whether the gains are those of the joints that move.
+    /// Whether the gains belong to moving joints.
     fn check_joints(&self, system: &System) -> Result<(), SettingsError> {
         let names: Vec<&str> = moving(system).map(|(name, _)| name).collect();
         let known = || format!("`{}`", names.join("`, `"));
@@ -228,7 +228,7 @@ impl ControllerSettings {
             (Some(PoleSettings::List(poles)), None) => {
                 ("poles", FeedbackDesign::Poles(poles.clone()))
             }
-            // Refused by `validate`.
+            // Rejected by `validate`.
             (Some(PoleSettings::Vehicle(_)) | None, None) => {
                 ("poles", FeedbackDesign::Poles(Vec::new()))
             }

@@ -1,4 +1,4 @@
-//! Whether there is a closed loop at all: tried out before the flight.
+//! Checks before the flight that the closed loop exists.
 #![allow(non_snake_case)]
 
 use fly_mechanics::System;
@@ -16,17 +16,17 @@ use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
 use crate::transport::TransportError;
 
-/// In how many configurations beside the neutral one.
+/// The number of configurations tested in addition to the neutral one.
 const TRIALS: usize = 8;
-/// A direction with less than this part of the others' inertia has none.
+/// A direction with less than this fraction of the others' inertia counts as massless.
 const SINGULAR: f64 = 1e-9;
-/// Numbers typed with six digits may miss a semidefinite sum by this part.
+/// Entries typed with six digits may miss a semidefinite sum by this fraction.
 const TYPED: f64 = 1e-5;
-/// How well a transport map must fit the potential.
+/// Relative tolerance of the match between transport map and potential.
 const FIT: f64 = 1e-6;
 
-/// Whether the strategy asks for a motion that exists and that the inputs can act on, in at least one of several configurations: a system that
-/// is singular somewhere is so in few of them. What must hold everywhere must hold in all of them.
+/// Checks that the strategy defines a motion that the inputs can act on, in at least one of several configurations: a system with
+/// singularities is singular in few of them. Properties that must hold everywhere must hold in all of them.
 pub(super) fn try_out(system: &System, strategy: &mut Strategy) -> Result<(), ControllerError> {
     let mut numbers = Lehmer(20_211_105);
     let model = &system.model;
@@ -53,7 +53,7 @@ fn somewhere(model: &Model<f64>, numbers: &mut Lehmer) -> Vec<f64> {
     x
 }
 
-/// A system at rest in one configuration while it should be in another.
+/// A system at rest in one configuration with its reference in another.
 struct Trial<'a> {
     system: &'a System,
     actual: Workspace<f64>,
@@ -102,7 +102,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What is left of the desired inertia where something rolls.
+    /// The desired inertia after the projection of rolling constraints.
     fn project(&mut self, mut sum: LinearModel) -> LinearModel {
         if let Some(projection) = &mut self.projection {
             projection.mass_matrix(&mut sum.inertia);
@@ -110,10 +110,10 @@ impl<'a> Trial<'a> {
         sum
     }
 
-    /// What fails here but need not fail elsewhere.
+    /// The failure in this configuration, which may be local.
     ///
     /// # Errors
-    /// What must not fail anywhere.
+    /// A failure that must not occur anywhere.
     fn run(&mut self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
         match strategy {
             Strategy::Template(template) => {
@@ -145,7 +145,7 @@ impl<'a> Trial<'a> {
         Law::new(n, p).update(&self.mass_matrix, M_bar, &self.inputs)
     }
 
-    /// What their sum lacks.
+    /// What the sum of the energies lacks.
     fn energies(&self, sum: &LinearModel) -> Result<Option<ControllerError>, ControllerError> {
         let refuse = |message: String| Err(SettingsError::new("pairs", message).into());
         for (name, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
@@ -205,17 +205,17 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What kind of energy a symmetric matrix makes.
+/// The definiteness of a symmetric matrix.
 enum Sign {
     Positive,
-    /// None along this coordinate, above all.
+    /// Zero, mainly along this coordinate.
     Singular(usize),
     /// With this least eigenvalue, in units in which the diagonal is 1.
     Negative(f64),
 }
 
 impl Sign {
-    /// To this part of its diagonal.
+    /// Determined to this fraction of its diagonal.
     fn of(matrix: &DMatrix<f64>, tolerance: f64) -> Self {
         let diagonal = matrix.diagonal();
         let largest = diagonal.amax();
@@ -228,8 +228,8 @@ impl Sign {
                 (i, _) => Self::Singular(i),
             };
         }
-        // In units in which kilograms and kilogram square metres compare. What couples a direction without energy to another one makes
-        // the energy negative somewhere, however small it is beside the others.
+        // Scale such that kilograms and kilogram square metres are comparable. A coupling between a direction without energy and
+        // another one makes the energy negative somewhere, however small it is relative to the others.
         let floor = 1e-12 * largest;
         let unit = diagonal.map(|x| x.max(floor).sqrt().recip());
         let scaled = DMatrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| {
@@ -277,9 +277,9 @@ mod tests {
         assert_eq!(sign(&dmatrix![4.0, 2.1; 2.1, 1.0]), '-');
         assert_eq!(sign(&dmatrix![1.0, 0.0; 0.0, -1e-3]), '-');
         assert_eq!(sign(&dmatrix![1.0, 0.0; 0.0, -1e-15]), '0', "rounding");
-        // Units far apart: a ton, and a gram at a millimetre.
+        // Disparate units: a ton, and a gram at a millimetre.
         assert_eq!(sign(&dmatrix![1e3, 1e-7; 1e-7, 1e-9]), '+');
-        // No energy along the second way of moving, and yet it is coupled to the first.
+        // No energy along the second direction, and yet a coupling to the first.
         assert_eq!(sign(&dmatrix![1.0, 0.3; 0.3, 0.0]), '-');
         assert_eq!(sign(&dmatrix![1.0, 1e-17; 1e-17, 0.0]), '0', "rounding");
         assert_eq!(sign(&dmatrix![0.0, 1.0; 1.0, 0.0]), '-');

@@ -11,15 +11,15 @@ use super::{
 use crate::tuning::{PoleSpec, TiltingPoles, Tuned, TuningError, joint_loops, tilting, tune};
 
 impl ControllerSettings {
-    /// Settings of an approach with parameters for which the system has these poles, see [`tune`]; everything else is default.
+    /// Settings of an approach with parameters that give the system these poles, see [`tune`]; everything else is default.
     ///
-    /// `joint_pd` has none; `state_feedback` takes all poles, two for each degree of freedom.
+    /// `joint_pd` has none; `state_feedback` takes all poles, two per degree of freedom.
     ///
     /// # Errors
-    /// [`TuningError`]. Whether a vehicle can be matched turns out when the controller is built.
+    /// [`TuningError`]. Whether a vehicle can be matched is checked when the controller is built.
     ///
     /// # Panics
-    /// If the configuration has another length than the system's.
+    /// If the length of the configuration is not nu.
     pub fn tuned(
         approach: ApproachSettings,
         system: &System,
@@ -98,7 +98,8 @@ impl ControllerSettings {
 }
 
 impl ControllerSettings {
-    /// Pairs that no transport map fits, as those of an underactuated system: particle-based, which needs none and is the same for small errors.
+    /// For pairs that match no transport map, such as those of an underactuated system: particle-based, which needs none and is the same for
+    /// small errors.
     fn leave_unfit_map(&mut self, system: &System) {
         let built = self.build_for_system(system);
         if let Err(ControllerError::Settings(error)) = built
@@ -123,7 +124,7 @@ fn of_vehicle(TiltingPoles { horizontal, poles }: &TiltingPoles) -> PoleSettings
     })
 }
 
-/// To nine digits: what is written to a file is what was analysed, and reads well.
+/// Rounds to nine digits: the file then holds exactly what was analysed, and reads well.
 fn rounded(number: f64) -> f64 {
     format!("{number:.8e}").parse().unwrap_or(number)
 }

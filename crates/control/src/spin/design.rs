@@ -12,62 +12,65 @@ use super::steady::upright;
 use crate::design::riccati::riccati;
 use crate::linear::eigenvalues;
 
-/// The feedback about a [`SteadySpin`], of least cost for small errors.
+/// The feedback about a [`SteadySpin`] with the least cost for small errors.
 ///
-/// Errors are those in the body: of the point of the axis that rests, of its velocity, of the axis against the vertical, of the rates across it, and of the thrusts. With
-/// them the linearisation does not change with time although the body turns:
+/// Errors are expressed in the body: the position and velocity error of the fixed point on the axis, the tilt of the axis from the vertical, the transverse
+/// rates, and the thrusts. In these errors the linearisation is time-invariant although the body rotates:
 ///
 /// ```text
 /// e = [R^T (p - p_R); R^T (p' - p'_R); T^T n; T^T omega; u - u_s],   e' = A(s) e + B(s) (u_commanded - u_s),   s = omega . axis
 /// ```
 ///
-/// `T` spans what is across the axis, `n = R^T e_z`, the lags of the rotors are in A. The angle about the vertical is no error, and the rate of spin s is none
-/// either: A, the gains and the thrusts `u_s`, which keep the axis where it is and carry the weight, follow it, from a third of the steady rate on, so that a vehicle which has
-/// only just lost a rotor is flown as well as one that spins. What the rate does by itself is looked at: with feedback it must return to the steady one.
+/// `T` spans the directions orthogonal to the axis, `n = R^T e_z`, and A contains the lags of the rotors. The angle about the vertical is not an error, and
+/// neither is the spin rate s: A, the gains and the thrusts `u_s`, which keep the axis in place and carry the weight, are scheduled with s, from a third of the
+/// steady rate on, so that a vehicle that has just lost a rotor is controlled as well as one in full spin. The spin rate's own dynamics are checked: under
+/// feedback it must return to the steady rate.
 #[derive(Clone, Debug)]
 pub struct SpinDesign {
     spin: SteadySpin,
-    /// The inputs that are left.
+    /// The remaining inputs.
     pub(super) active: Vec<usize>,
     /// Their lags, s.
     pub(super) lags: Vec<f64>,
     pub(super) T: Matrix3x2<f64>,
     /// `u_s = held[0] + held[1] s + held[2] s^2`.
     pub(super) held: [DVector<f64>; 3],
-    /// At equal steps of the rate of spin, m x (10 + m).
+    /// At equal steps of the spin rate, m x (10 + m).
     pub(super) gains: Vec<DMatrix<f64>>,
     poles: Vec<Complex<f64>>,
 }
 
-/// Errors of position, velocity, axis and rates.
+/// The number of errors: position, velocity, axis and rates.
 pub(super) const ERRORS: usize = 10;
-/// Between these parts of the steady rate the gains follow the rate.
+/// Gains are scheduled between these fractions of the steady rate.
 pub(super) const SPAN: [f64; 2] = [0.3, 1.3];
-/// At so many rates gains are computed.
+/// The number of spin rates at which gains are computed.
 const GAINS: usize = 11;
-/// Errors that are as bad as each other (Bryson's rule): m, m/s, 1, rad/s.
+/// Errors of equal cost (Bryson's rule): m, m/s, 1, rad/s.
 const ACCEPTABLE: [f64; 4] = [0.5, 1.0, 0.3, 3.0];
-/// The change of a thrust that is as bad, as a part of what each rotor carries.
+/// The change of thrust of the same cost, relative to the load on each rotor.
 const THRUST: f64 = 1.0 / 3.0;
-/// Rotors that are faster, s, are taken to have this lag: about what holding a command for some milliseconds costs.
+/// The least rotor lag assumed, s: about the effect of holding a command for some milliseconds.
 const LEAST_LAG: f64 = 2e-3;
-/// For differences.
+/// The step of the finite differences.
 const STEP: f64 = 1e-5;
 
 impl SpinDesign {
-    /// About the first of the [steady spins](SteadySpin::find) within these bounds that can be flown; `None` if there is none. Allocates, and takes some milliseconds.
+    /// For the first of the [steady spins](SteadySpin::find) within these bounds that can be stabilised; `None` if there is none. Allocates, and takes some
+    /// milliseconds.
     ///
     /// # Panics
-    /// If there is not one bound for each input.
+    /// If there is not one bound per input.
     pub fn find(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Option<Self> {
         let mut spins = SteadySpin::find(vehicle, bounds).into_iter();
         spins.find_map(|spin| Self::new(vehicle, spin))
     }
 
-    /// About this steady spin of a vehicle with fixed rotors. `None` if the rotors that are left cannot stabilise it, or if its rate does not return by itself. Allocates.
+    /// For this steady spin of a vehicle with fixed rotors. `None` if the remaining rotors cannot stabilise it, or if its rate does not return by itself.
+    /// Allocates.
     ///
     /// # Panics
-    /// If the spin is not one of this vehicle.
+    /// If the spin does not belong to this vehicle.
     pub fn new(vehicle: &Vehicle, spin: SteadySpin) -> Option<Self> {
         let active: Vec<usize> = (0..spin.input.len())
             .filter(|j| spin.input[*j] != 0.0)
@@ -101,18 +104,18 @@ impl SpinDesign {
         &self.spin
     }
 
-    /// The poles of the closed loop about the steady spin, 1/s, those of the rate of spin and of the lags included.
+    /// The poles of the closed loop about the steady spin, 1/s, including those of the spin rate and of the lags.
     pub fn poles(&self) -> &[Complex<f64>] {
         &self.poles
     }
 
-    /// `u_s` at this rate of spin.
+    /// `u_s` at this spin rate.
     fn held_at(&self, s: f64) -> DVector<f64> {
         let [held, first, second] = &self.held;
         held + first * s + second * (s * s)
     }
 
-    /// The gains at this rate of spin.
+    /// The gains at this spin rate.
     fn gain(&self, motion: &Motion, s: f64) -> Option<DMatrix<f64>> {
         let m = self.active.len();
         let (E, _) = motion.linear(s, &self.held_at(s));
@@ -139,7 +142,7 @@ impl SpinDesign {
         Some(B.tr_mul(&X) * (thrust * thrust))
     }
 
-    /// The poles of errors, rate of spin and thrusts about the steady spin.
+    /// The poles of errors, spin rate and thrusts about the steady spin.
     fn closed_loop(&self, motion: &Motion) -> Option<Vec<Complex<f64>>> {
         let (m, s) = (self.active.len(), self.spin.rate);
         let (E, turn) = motion.linear(s, &self.held_at(s));
@@ -147,7 +150,7 @@ impl SpinDesign {
         let mut A = DMatrix::zeros(n, n);
         A.view_mut((0, 0), (ERRORS, n)).copy_from(&E);
         A.row_mut(ERRORS).copy_from(&turn);
-        // u_commanded = u_s - K [e; u - u_s], with u_s by the rate.
+        // u_commanded = u_s - K [e; u - u_s], with u_s at the present rate.
         let K = self.gain(motion, s)?;
         let by_rate = &self.held[1] + &self.held[2] * (2.0 * s);
         for k in 0..m {
@@ -167,7 +170,7 @@ impl SpinDesign {
     }
 }
 
-/// The motion in the errors of a spin.
+/// The dynamics of the errors of a spin.
 struct Motion<'a> {
     vehicle: &'a Vehicle,
     B: Matrix6xX<f64>,
@@ -194,7 +197,7 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// The rates of the errors and of the rate of spin s, for these errors, spin and thrusts.
+    /// The rates of the errors and of the spin rate s, for these errors, spin rate and thrusts.
     fn rates(
         &self,
         e: &SVector<f64, ERRORS>,
@@ -223,7 +226,7 @@ impl<'a> Motion<'a> {
         (out, self.axis.dot(&omega_dot))
     }
 
-    /// The derivatives of both by errors, rate of spin and thrusts, at no error.
+    /// The derivatives of both with respect to errors, spin rate and thrusts, at zero error.
     fn linear(&self, s: f64, u: &DVector<f64>) -> (DMatrix<f64>, nalgebra::RowDVector<f64>) {
         let n = ERRORS + 1 + u.len();
         let (mut E, mut turn) = (DMatrix::zeros(ERRORS, n), nalgebra::RowDVector::zeros(n));
@@ -244,12 +247,12 @@ impl<'a> Motion<'a> {
         (E, turn)
     }
 
-    /// The thrusts that keep the axis where it is and carry the weight, by powers of s: what is to be balanced is a polynomial of the second degree. Of several the nearest to
-    /// those of the steady spin.
+    /// The thrusts that keep the axis in place and carry the weight, as coefficients in powers of s: the load to balance is quadratic in s. If several exist,
+    /// those nearest to the thrusts of the steady spin.
     fn held(&self, spin: &SteadySpin) -> [DVector<f64>; 3] {
         let m = self.B.ncols();
         let none = DVector::zeros(m);
-        // Acceleration along the axis, angular ones across it.
+        // Acceleration along the axis, angular accelerations orthogonal to it.
         let wanted = |s: f64, u: &DVector<f64>| {
             let (rates, _) = self.rates(&SVector::zeros(), s, u);
             let along = self.axis.dot(&rates.fixed_rows::<3>(3));
@@ -270,7 +273,7 @@ impl<'a> Motion<'a> {
         let (ahead, back) = (wanted(s, &none), wanted(-s, &none));
         let first = (&ahead - &back) / (2.0 * s);
         let second = (&ahead + &back - &rest * 2.0) / (2.0 * s * s);
-        // What effect does not see stays that of the steady spin; what it cannot give is not asked for.
+        // Components without effect stay those of the steady spin; unattainable ones are not demanded.
         let kept = &steady - &inverse * (&effect * &steady);
         [
             kept - &inverse * &rest,

@@ -1,4 +1,4 @@
-//! The thrusts of a vehicle that hovers while spinning.
+//! The control law of a vehicle that hovers while spinning.
 #![allow(non_snake_case)]
 
 use std::sync::Arc;
@@ -11,40 +11,41 @@ use nalgebra::{DVector, Vector3};
 use super::design::{ERRORS, SPAN, SpinDesign};
 use crate::ReferencePoint;
 
-/// Flies a vehicle about the steady spin of a [`SpinDesign`]: its axis along the thrust that the reference needs, a point of the axis where the reference is.
+/// Controls a vehicle about the steady spin of a [`SpinDesign`]: points its axis along the thrust that the reference requires, and holds a point of the axis
+/// at the reference.
 ///
-/// The reference's position, velocity and acceleration are followed, its attitude is not. Far away errors count no more than
-/// 1 m and 1.5 m/s, so that the axis leans no further than the feedback takes it for these.
+/// It follows the reference's position, velocity and acceleration, but not its attitude. Large errors saturate at 1 m and 1.5 m/s, so that the axis leans no
+/// further than the feedback commands for these.
 #[derive(Clone, Debug)]
 pub struct SpinLaw {
     design: Arc<SpinDesign>,
     gravity: Vector3<f64>,
-    /// What the rotors that are left give, N.
+    /// The present thrusts of the remaining rotors, N.
     thrusts: DVector<f64>,
-    /// Whether somebody has told that since the last step.
+    /// Whether they have been reported since the last step.
     is_told: bool,
     errors: DVector<f64>,
-    /// Where the axis should point, in the world.
+    /// The desired direction of the axis, in the world.
     direction: Vector3<f64>,
 }
 
-/// Larger errors of position, m, and velocity, m/s, count as these.
+/// Errors of position, m, and velocity, m/s, saturate here.
 const FARTHEST: [f64; 2] = [1.0, 1.5];
-/// The reference and a disturbance lean the axis no further than by this tangent.
+/// The largest lean of the axis due to reference and disturbance, as a tangent.
 const LEAN: f64 = 0.6;
-/// The polynomial of the thrusts is not followed beyond this multiple of the steady rate.
+/// The polynomial of the thrusts is not evaluated beyond this multiple of the steady rate.
 const FASTEST: f64 = 1.5;
 
 impl SpinLaw {
-    /// With this design, under this acceleration of free fall (world, m/s^2), while the inputs are these (p numbers, N).
+    /// With this design, under this acceleration of free fall (world, m/s^2), from the present inputs (p entries, N).
     ///
     /// # Panics
-    /// If there are other than p numbers.
+    /// If the number of entries is not p.
     pub fn new(design: Arc<SpinDesign>, gravity: Vector3<f64>, input: &[f64]) -> Self {
         assert_eq!(input.len(), design.spin().input.len(), "number of inputs");
         let m = design.active.len();
         let steady = &design.spin().input;
-        // Before the first step nothing is known of them.
+        // Before the first step they are unknown.
         let thrust = |j: usize| {
             if input[j].is_finite() {
                 input[j]
@@ -62,13 +63,13 @@ impl SpinLaw {
         }
     }
 
-    /// What it flies.
+    /// The design.
     pub fn design(&self) -> &SpinDesign {
         &self.design
     }
 
-    /// What is followed in this state by the last step: the goal with the attitude of the state, turned by the smallest angle such that the axis is where it should be, and
-    /// with the rate of the spin.
+    /// The reference tracked in this state by the last step: the goal with the state's attitude, rotated by the smallest angle that aligns the axis with its
+    /// desired direction, and with the spin rate.
     pub fn following(&self, state: &State<f64>, goal: &ReferencePoint) -> ReferencePoint {
         let b = self.design.spin().axis;
         let (R, R_g) = (state.pose.rotation.matrix(), goal.pose.rotation.matrix());
@@ -89,7 +90,8 @@ impl SpinLaw {
         }
     }
 
-    /// Tells what the rotors give now (p numbers, N). Holds for one step; who never tells is taken to send all inputs.
+    /// Reports the rotors' present thrusts (p entries, N). Valid for one step; without any report all inputs are
+    /// assumed to be sent.
     pub fn set_thrusts(&mut self, thrusts: &[f64]) {
         for (to, j) in self.thrusts.iter_mut().zip(&self.design.active) {
             *to = thrusts[*j];
@@ -97,7 +99,7 @@ impl SpinLaw {
         self.is_told = true;
     }
 
-    /// Writes the commands without limits (p numbers, N) for this state and goal under an `acceleration` by a disturbance (world, m/s^2), `elapsed` s after
+    /// Writes the unlimited commands (p entries, N) for this state and goal under an `acceleration` due to a disturbance (world, m/s^2), `elapsed` s after
     /// `input` was sent. No allocation.
     pub fn command(
         &mut self,
@@ -124,11 +126,11 @@ impl SpinLaw {
         let (spin, T) = (design.spin(), &design.T);
         let pivot = spin.pivot();
         let s = omega.dot(&spin.axis);
-        // What the reference does in the world.
+        // The reference's motion in the world.
         let (R_g, v_g) = (goal.pose.rotation.matrix(), linear(&goal.twist));
         let velocity = R_g * v_g;
         let speeding = R_g * (linear(&goal.acceleration) + angular(&goal.twist).cross(&v_g));
-        // The direction and size of what carries it, in parts of the weight.
+        // The direction and magnitude of the required thrust, relative to the weight.
         let g = self.gravity.norm();
         let up = -self.gravity / g;
         let carried = up + (speeding - acceleration) / g;
@@ -140,12 +142,12 @@ impl SpinLaw {
         let [far, fast] = FARTHEST;
         let position = (state.pose.act(&pivot) - goal.pose.translation).cap_magnitude(far);
         let moving = (R * (v + omega.cross(&pivot)) - velocity).cap_magnitude(fast);
-        // Whoever tumbles turns upright first.
+        // When tumbling, turn upright first.
         let upright = n.dot(&spin.axis).max(0.0);
         let (position, moving) = (position * upright, moving * upright);
         let mut across = T.tr_mul(&n);
         if n.dot(&spin.axis) < 0.0 {
-            // Beyond a quarter turn the sine falls again.
+            // Beyond a quarter turn the sine decreases again.
             across = across.try_normalize(f64::MIN_POSITIVE).unwrap_or(across);
             if across.norm_squared() == 0.0 {
                 across.x = 1.0;
@@ -163,7 +165,7 @@ impl SpinLaw {
         for k in 0..self.thrusts.len() {
             e[ERRORS + k] = self.thrusts[k] - at(k);
         }
-        // Between two gains.
+        // Interpolate between two gains.
         let last = design.gains.len() - 1;
         let place = (part.clamp(SPAN[0], SPAN[1]) - SPAN[0]) / (SPAN[1] - SPAN[0]) * last as f64;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a NaN becomes 0

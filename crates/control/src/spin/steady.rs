@@ -1,4 +1,4 @@
-//! Motions whose twist is constant in the body.
+//! Steady spins: motions with a constant body twist.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::join;
@@ -6,14 +6,16 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3, Vector6};
 
-/// A steady spin: the body turns at a constant rate about an axis that is fixed in it and vertical in the world, under constant thrusts.
+/// A steady spin: the body rotates at a constant rate about an axis that is fixed in it and vertical in the world, under constant
+/// thrusts.
 ///
 /// ```text
 /// b(n, xi) = B u,   xi = [v; rate n],   |n| = 1,   n . v = 0
 /// ```
 ///
-/// b is that of the [free body](fly_mechanics::FreeBody::bias): with the gyroscopic torque, with gravity along -n, with drag, about any centre of mass. Force along n
-/// carries the weight; what is across n turns with the body, so that one point of the axis rests and the centre of mass moves on a small circle about it.
+/// b is that of the [free body](fly_mechanics::FreeBody::bias): with the gyroscopic torque, gravity along -n, drag, and any centre of mass. The force along n
+/// carries the weight; the component orthogonal to n rotates with the body, so that one point of the axis is at rest and the centre of mass moves on a small
+/// circle about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadySpin {
     /// n: the axis in the body, up in the world.
@@ -22,35 +24,35 @@ pub struct SteadySpin {
     pub rate: f64,
     /// v: the velocity of the body's origin in the body, m/s.
     pub velocity: Vector3<f64>,
-    /// u: the thrusts, N; zero of rotors that are lost.
+    /// u: the thrusts, N; zero for lost rotors.
     pub input: DVector<f64>,
 }
 
-/// Every rotor should keep this part of its range to both limits, if it can.
+/// The margin to both limits that every rotor should keep, as a fraction of its range.
 const MARGIN: f64 = 0.2;
-/// Nothing is steady that leaves less of it.
+/// The least margin for which a spin counts as feasible.
 const LEAST_MARGIN: f64 = 0.02;
-/// The largest part of the weight, and of the weight times the arm of the rotors, by which the equations of a spin may be missed.
+/// The largest residual of the equations of a spin, relative to the weight, and to the weight times the rotors' arm.
 const RESIDUAL: f64 = 1e-10;
-/// Newton's steps to the spins from where it starts, and to those near one that is known.
+/// The most Newton steps from the initial guesses, and from a known spin to a nearby one.
 const STEPS: usize = 40;
-/// The directions in which the axis is tilted at the start …
+/// The azimuths of the tilted axis in the initial guesses …
 const AZIMUTHS: usize = 8;
 /// … and by how much, rad.
 const TILTS: [f64; 2] = [0.0, 0.5];
-/// How far, in natural units, the search goes at first, and where it ends.
+/// The initial and the final step of the search, in natural units.
 const REACH: [f64; 2] = [0.2, 1e-7];
 
 impl SteadySpin {
-    /// The steady spins of this vehicle within bounds of its inputs (p numbers each, infinite where its own limits hold, zero both for a rotor that is lost), the
-    /// slowest of each sense of rotation in which every rotor keeps a fifth of its range to both limits; where none does, that with the largest such part.
-    /// The slowest first. None of vehicles with rotors that tilt, or where gravity is not along -z.
+    /// The steady spins of this vehicle within bounds of its inputs (p entries each, infinite where its own limits apply, both zero for a lost rotor): for each
+    /// sense of rotation the slowest one in which every rotor keeps a fifth of its range to both limits or, if there is none, the one with the largest margin.
+    /// The slowest comes first. Empty for vehicles with tilting rotors, or if gravity is not along -z.
     ///
-    /// The equations have a solution for every axis where three rotors are left, and for fewer axes with fewer rotors. Newton's method finds some of them from
-    /// axes in all directions, a search along the solutions the best. Allocates, and takes some milliseconds.
+    /// With three remaining rotors the equations have a solution for every axis, and with fewer rotors for fewer axes. Newton's method finds some of them from
+    /// axes in all directions, and a search along the solution set finds the best. Allocates, and takes some milliseconds.
     ///
     /// # Panics
-    /// If there is not one bound for each input.
+    /// If there is not one bound per input.
     pub fn find(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Vec<Self> {
         let Some(family) = Family::new(vehicle, bounds) else {
             return Vec::new();
@@ -66,7 +68,7 @@ impl SteadySpin {
         join(&self.velocity, &(self.axis * self.rate))
     }
 
-    /// The point of the axis that is nearest to the body's origin, in the body, m: it rests.
+    /// The point of the axis closest to the body's origin, in the body, m: it is at rest.
     pub fn pivot(&self) -> Vector3<f64> {
         self.axis.cross(&self.velocity) / self.rate
     }
@@ -81,7 +83,7 @@ impl SteadySpin {
         (point - self.pivot()).cross(&self.axis).norm()
     }
 
-    /// What is missing of `b = B u`: a wrench, N and N m.
+    /// The residual of `b = B u`: a wrench, N and N m.
     pub fn residual(&self, vehicle: &Vehicle) -> Vector6<f64> {
         let state = State {
             pose: upright(&self.axis),
@@ -91,7 +93,7 @@ impl SteadySpin {
     }
 }
 
-/// A pose with this direction of the body up.
+/// A pose with this direction of the body pointing up.
 pub(super) fn upright(axis: &Vector3<f64>) -> SE3<f64> {
     let up = Vector3::z();
     let across = axis.cross(&up);
@@ -105,14 +107,14 @@ pub(super) fn upright(axis: &Vector3<f64>) -> SE3<f64> {
     SE3::new(SO3::exp(&(direction * angle)), Vector3::zeros())
 }
 
-/// All steady spins of a vehicle, as zeros of functions of `z = [n; rate; v; u]` in natural units.
+/// The steady spins of a vehicle as zeros of functions of `z = [n; rate; v; u]` in natural units.
 struct Family<'a> {
     vehicle: &'a Vehicle,
-    /// The inputs that are left, and their limits.
+    /// The remaining inputs, and their limits.
     active: Vec<usize>,
     limits: Vec<[f64; 2]>,
     B: Matrix6xX<f64>,
-    /// What 1 is of each part of z.
+    /// The unit of each entry of z.
     unit: DVector<f64>,
     weight: f64,
     arm: f64,
@@ -188,11 +190,11 @@ impl<'a> Family<'a> {
         }
     }
 
-    /// What is missing, in parts of the weight: 8 numbers.
+    /// The residual, relative to the weight: 8 entries.
     fn missing(&self, z: &DVector<f64>) -> DVector<f64> {
         let spin = self.spin(z);
         let (n, v) = (spin.axis, spin.velocity);
-        // b by gravity along -n, whatever the length of n.
+        // b with gravity along -n, independent of the length of n.
         let body = &self.vehicle.body;
         let twist = spin.twist();
         let lift = n * self.weight;
@@ -224,13 +226,13 @@ impl<'a> Family<'a> {
         jacobian
     }
 
-    /// The solution near z by Newton's method with the smallest steps; `None` if it does not converge.
+    /// The solution near z by Newton's method with least-norm steps; `None` if it does not converge.
     fn solve(&self, mut z: DVector<f64>) -> Option<DVector<f64>> {
         let mut before = f64::INFINITY;
         for _ in 0..STEPS {
             let missing = self.missing(&z);
             let size = missing.amax();
-            // Down to rounding: until it becomes no better.
+            // Down to rounding: until it no longer improves.
             if size < RESIDUAL && size >= 0.5 * before {
                 return Some(z);
             }
@@ -244,12 +246,12 @@ impl<'a> Family<'a> {
         (self.missing(&z).amax() < RESIDUAL).then_some(z)
     }
 
-    /// How much less than [`MARGIN`] a rotor has, and the rate: the smaller, the better.
+    /// The shortfall from [`MARGIN`], and the rate: smaller is better.
     fn cost(&self, z: &DVector<f64>) -> [f64; 2] {
         [(MARGIN - self.margin(z)).max(0.0), z[3].abs()]
     }
 
-    /// The smallest distance of a thrust from its limits, as a part of its range.
+    /// The smallest distance of a thrust from its limits, as a fraction of its range.
     fn margin(&self, z: &DVector<f64>) -> f64 {
         let thrust = |k: usize| z[7 + k] * self.unit[7 + k];
         let each = self.limits.iter().enumerate();
@@ -281,7 +283,7 @@ impl<'a> Family<'a> {
         (self.margin(&best) >= LEAST_MARGIN).then(|| self.spin(&best))
     }
 
-    /// Goes along the solutions to the best one near by: in turn along each direction, by steps that are halved where none is better.
+    /// Descends along the solution set to the best nearby spin: along each direction in turn, halving the step if none improves.
     fn descend(&self, mut z: DVector<f64>, sense: f64) -> DVector<f64> {
         let [mut reach, least] = REACH;
         let mut cost = self.cost(&z);
@@ -304,7 +306,7 @@ impl<'a> Family<'a> {
         z
     }
 
-    /// The directions in which the solutions go on, and those between two of them.
+    /// The tangent directions of the solution set, and those between two of them.
     fn directions(&self, z: &DVector<f64>) -> Vec<DVector<f64>> {
         let jacobian = self.jacobian(z);
         let eigen = (jacobian.tr_mul(&jacobian)).symmetric_eigen();
@@ -325,7 +327,7 @@ impl<'a> Family<'a> {
     }
 }
 
-/// Differences of the first that are rounding do not count.
+/// Differences of the first entry within rounding are ignored.
 fn compare(a: [f64; 2], b: [f64; 2]) -> std::cmp::Ordering {
     if (a[0] - b[0]).abs() > 1e-12 {
         a[0].total_cmp(&b[0])

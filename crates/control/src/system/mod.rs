@@ -1,10 +1,10 @@
-//! Systems of many bodies: pairs of bodies, references of joints and tools, parameters from poles.
+//! Multibody systems: pairs of bodies, references of joints and tools, parameters from poles.
 //!
-//! - [`SystemPair`]s carry the desired energies that a [`Template`](crate::template::Template) sums up;
+//! - [`SystemPair`]s hold the desired energies that a [`Template`](crate::template::Template) sums;
 //! - [`trajectory`](crate::trajectory) has references: sinusoids of joints, flat outputs, inverse kinematics;
-//! - [`design`](crate::design) finds parameters and gains from poles.
+//! - [`design`](crate::design) computes parameters and gains from poles.
 //!
-//! [`Controller`](crate::Controller) is the whole step, with limits. One by one:
+//! [`Controller`](crate::Controller) combines all steps, with limits. Step by step:
 //!
 //! ```
 //! use fly_control::law::Law;
@@ -49,7 +49,7 @@ use crate::pair::Pair;
 /// stiffness energy, so that a sum over both would double it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SystemPair {
-    /// The body, or the world, relative to which b should move.
+    /// The body, or the world, relative to which b is controlled.
     pub a: BodyId,
     /// The body in whose frame the energies are given.
     pub b: BodyId,
@@ -60,11 +60,11 @@ pub struct SystemPair {
 /// The reference of a system of bodies at one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemPoint {
-    /// `x_R`, nu numbers.
+    /// `x_R`, nu entries.
     pub configuration: Vec<f64>,
-    /// `xi_R`, n numbers.
+    /// `xi_R`, n entries.
     pub velocity: Vec<f64>,
-    /// The rate of `xi_R`, n numbers.
+    /// The rate of `xi_R`, n entries.
     pub acceleration: Vec<f64>,
 }
 
@@ -78,7 +78,7 @@ impl SystemPoint {
         }
     }
 
-    /// The same as slices, as the templates take it.
+    /// The same as slices, the form that templates take.
     pub fn as_reference(&self) -> SystemReference<'_> {
         SystemReference {
             configuration: &self.configuration,
@@ -88,18 +88,18 @@ impl SystemPoint {
     }
 }
 
-/// Where a system should be, and how it should move there, at one instant.
+/// The reference of a system at one instant: configuration, velocity and acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SystemReference<'a> {
-    /// `x_R`, nu numbers.
+    /// `x_R`, nu entries.
     pub configuration: &'a [f64],
-    /// `xi_R`, n numbers.
+    /// `xi_R`, n entries.
     pub velocity: &'a [f64],
-    /// `xi_R_dot`, n numbers.
+    /// `xi_R_dot`, n entries.
     pub acceleration: &'a [f64],
 }
 
-/// The one direction about which a joint turns, in the axes of the body that it carries.
+/// The axis of a joint with one rotational degree of freedom, in the frame of the body that it carries.
 pub(crate) fn joint_axis(joint: &Joint<f64>) -> Option<Vector3<f64>> {
     match joint.kind() {
         JointKind::Revolute(_)

@@ -1,16 +1,17 @@
 //! The body-based template, Konz (5.26).
 //!
 //! The pair behaves like a body with inertia M', damping D' and stiffness K' that moves with the twist `z_E = z - Ad(E) z_R`
-//! relative to its reference, as if the reference stood still:
+//! relative to its reference, as if the reference were at rest:
 //!
 //! ```text
 //! f_D = Vee(D') z_E                                                              R-bar = 1/2 z_E^T Vee(D') z_E
 //! cbar = Vee(M') (Jdot xi - Ad(E) a_R + ad(z_E) Ad(E) z_R) - ad(z_E)^T Vee(M') z_E   T-bar = 1/2 z_E^T Vee(M') z_E
 //! ```
 //!
-//! The power of (5.23) that the motion of the reference takes is that of all these forces on `Ad(E) z_R`: none of one body, whose forces add up to zero.
+//! The power (5.23) that the motion of the reference extracts is that of all these forces on `Ad(E) z_R`: zero for a single body, whose forces sum to
+//! zero.
 //!
-//! (5.20) and (5.21) leave out the Vee.
+//! (5.20) and (5.21) omit the Vee.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{bracket, coadjoint_bracket};
@@ -20,7 +21,7 @@ use super::PairForces;
 use crate::Energies;
 use crate::pair::{Pair, Tracking, carry};
 
-/// What one pair asks for.
+/// The terms of one pair.
 #[inline]
 pub fn forces<T: RealField + Copy>(pair: &Pair<T>, at: &Tracking<'_, T>) -> PairForces<T> {
     let Tracking {

@@ -1,4 +1,4 @@
-//! The controlled system of particles, from which the particle-based approach comes.
+//! The controlled particle system, the basis of the particle-based approach.
 #![allow(non_snake_case)]
 
 use fly_mechanics::PseudoInverse;
@@ -7,18 +7,18 @@ use nalgebra::{DMatrix, DVector, Matrix3xX};
 
 use crate::Energies;
 
-/// Particles that want to follow those of a reference, as well as their coordinates let them, Konz 5.1.1: each should obey
-/// `m r_E'' + d r_E' + k r_E = 0` with `r_E = r_p(x) - r_p(x_R)`, (5.3), and what is left of it is smallest, weighted by 1/m, (5.4).
+/// Particles that track those of a reference as well as their coordinates allow, Konz 5.1.1. Each should obey
+/// `m r_E'' + d r_E' + k r_E = 0` with `r_E = r_p(x) - r_p(x_R)`, (5.3); the motion minimises the residual, weighted by 1/m, (5.4).
 ///
 /// ```text
 /// M(x) xi' - M'(x, x_R) xi_R' + Gamma xi xi - Gamma' xi_R xi_R + D(x) xi - D'(x, x_R) xi_R + grad V(x, x_R) = 0           (5.8)
 /// M'_ij(x, y) = sum m <d_i r_p(x), d_j r_p(y)>,   D' likewise,   V = 1/2 sum k |r_E|^2                                      (5.7)
 /// ```
 ///
-/// Of bodies the sums are those of [`Pair`](super::Pair): the particle-based [`Template`](super::Template) is this with three moments for all particles. This one sums over them and knows
-/// nothing else; it allocates, and is the reference for tests and analysis.
+/// For rigid bodies these sums are those of [`Pair`](super::Pair): the particle-based [`Template`](super::Template) condenses all particles into three moments.
+/// This type sums over the particles directly; it allocates, and serves tests and analysis as the reference.
 ///
-/// `W = T + V`, (5.9), need not fall along a moving reference: [`energy_rate`](Self::energy_rate) says what it does.
+/// `W = T + V`, (5.9), need not decrease along a moving reference: [`energy_rate`](Self::energy_rate) computes its rate.
 ///
 /// ```
 /// use fly_control::template::{ControlledParticles, ParticleState};
@@ -54,13 +54,13 @@ use crate::Energies;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlledParticles<P> {
-    /// With the desired masses.
+    /// The particles with the desired masses.
     system: ParticleSystem<P>,
     dampings: Vec<f64>,
     stiffnesses: Vec<f64>,
 }
 
-/// A configuration (nu numbers) and a velocity (n numbers) of a system of particles.
+/// A configuration (nu entries) and a velocity (n entries) of a particle system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParticleState<'a> {
     /// x, or x_R.
@@ -71,17 +71,17 @@ pub struct ParticleState<'a> {
 
 /// # Construction
 impl<P: Particles> ControlledParticles<P> {
-    /// With the desired masses (kg), dampings (N s/m) and stiffnesses (N/m) of the particles.
+    /// From the desired masses (kg), dampings (N s/m) and stiffnesses (N/m) of the particles.
     ///
     /// # Errors
-    /// [`CoordinatesError::Size`] unless there is one of each for every particle; [`CoordinatesError::Particle`] for one that is negative or not finite.
+    /// [`CoordinatesError::Size`] unless there is one of each per particle; [`CoordinatesError::Particle`] if one is negative or not finite.
     pub fn new(
         particles: P,
         masses: Vec<f64>,
         dampings: Vec<f64>,
         stiffnesses: Vec<f64>,
     ) -> Result<Self, CoordinatesError> {
-        // Checked as drags are, which they are of the plain system.
+        // Checked as drag coefficients, which is what they are in the uncontrolled system.
         let checked = ParticleSystem::new(particles, masses)?
             .with_drag(stiffnesses.clone())?
             .with_drag(dampings.clone())?;
@@ -92,7 +92,7 @@ impl<P: Particles> ControlledParticles<P> {
         })
     }
 
-    /// The particles, with the desired masses and dampings as those of a plain system.
+    /// The uncontrolled particle system with the desired masses and dampings.
     pub fn system(&self) -> &ParticleSystem<P> {
         &self.system
     }
@@ -100,7 +100,7 @@ impl<P: Particles> ControlledParticles<P> {
 
 /// # Matrices
 impl<P: Particles> ControlledParticles<P> {
-    /// `M'(x, y)`, n x n: the mass matrix `M(x)` where both are the same, and `M'(y, x) = M'(x, y)^T`, Konz (5.7a).
+    /// `M'(x, y)`, n x n: the mass matrix `M(x)` if y = x, and `M'(y, x) = M'(x, y)^T`, Konz (5.7a).
     ///
     /// # Errors
     /// [`CoordinatesError::Size`].
@@ -124,8 +124,8 @@ impl<P: Particles> ControlledParticles<P> {
         self.weighted(&self.dampings, x, y)
     }
 
-    /// `Psi`, n x n, with `M'(x_R, x) = Psi M(x)`: what a velocity of the reference has in common with those of the particles. The text above (5.9) prints `M'(x, x_R)`, its transpose, with
-    /// which (5.10) would not hold.
+    /// `Psi`, n x n, with `M'(x_R, x) = Psi M(x)`: its transpose projects a velocity of the reference onto the particles' motion at x. The text above (5.9)
+    /// prints `M'(x, x_R)`, its transpose, with which (5.10) would not hold.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] where `M(x)` is singular.
@@ -160,7 +160,7 @@ impl<P: Particles> ControlledParticles<P> {
 
 /// # Motion and energies
 impl<P: Particles> ControlledParticles<P> {
-    /// `xi_dot` of the desired closed loop (5.8), while the reference accelerates by `xi_dot_R`.
+    /// `xi_dot` of the desired closed loop (5.8) while the reference accelerates with `xi_dot_R`.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] where `M(x)` is singular.
@@ -182,8 +182,8 @@ impl<P: Particles> ControlledParticles<P> {
         Ok(-factor.solve(&bias))
     }
 
-    /// `m r_E'' + d r_E' + k r_E` of every particle, N, 3 x N: what is left of (5.3). The closed loop makes its weighted square smallest, (5.4), so that it does no work on any
-    /// motion of the particles: (5.5).
+    /// `m r_E'' + d r_E' + k r_E` of every particle, N, 3 x N: the residual of (5.3). The closed loop minimises its weighted square, (5.4), so that it does no
+    /// work on any admissible motion of the particles: (5.5).
     ///
     /// # Errors
     /// [`CoordinatesError::Size`].
@@ -226,7 +226,7 @@ impl<P: Particles> ControlledParticles<P> {
     ///                   + (Gamma(x_R) - Psi Gamma'(x, x_R)) xi_R xi_R - (Gamma'(x_R, x) - Psi Gamma(x)) xi xi)
     /// ```
     ///
-    /// With a reference at rest it is `-2 R`. Otherwise it may be positive: see [`reference_power`](Self::reference_power).
+    /// With a reference at rest it is `-2 R`. Otherwise it can be positive: see [`reference_power`](Self::reference_power).
     ///
     /// # Errors
     /// As [`acceleration`](Self::acceleration).
@@ -258,8 +258,9 @@ impl<P: Particles> ControlledParticles<P> {
         Ok(xi_R.dot(&of_reference) - (xi - Psi.tr_mul(xi_R)).dot(&damped))
     }
 
-    /// The power that the reference takes out of what is left of (5.3): `xi_R^i sum <F_p, d_i r_p(x_R)>`, W, with F of [`forces`](Self::forces) along the closed loop. It is the shorter form of
-    /// (5.10): `dW/dt = -2 R - ` this power. It vanishes where the particles could follow on their own, for then nothing is left.
+    /// The power that the reference extracts from the residual of (5.3): `xi_R^i sum <F_p, d_i r_p(x_R)>`, W, with F of [`forces`](Self::forces) along the
+    /// closed loop. It gives the short form of (5.10): `dW/dt = -2 R - ` this power. It vanishes if unconstrained particles would move the same, for then the
+    /// residual is zero.
     ///
     /// # Errors
     /// As [`acceleration`](Self::acceleration).
@@ -275,7 +276,7 @@ impl<P: Particles> ControlledParticles<P> {
         Ok(goal.velocity.dot(&on_reference))
     }
 
-    /// `r_E` and its two derivatives, 3 x N each.
+    /// `r_E` and its first two derivatives, 3 x N each.
     fn errors(
         &self,
         (state, acceleration): (&ParticleState<'_>, &DVector<f64>),
@@ -289,7 +290,7 @@ impl<P: Particles> ControlledParticles<P> {
     }
 }
 
-/// Each column by its weight.
+/// Scales each column by its weight.
 fn scaled(columns: &Matrix3xX<f64>, weights: &[f64]) -> Matrix3xX<f64> {
     let mut scaled = columns.clone();
     for (mut column, weight) in scaled.column_iter_mut().zip(weights) {

@@ -1,4 +1,4 @@
-//! What a template asks for.
+//! The desired motion: the output of a template.
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
@@ -9,15 +9,16 @@ use crate::kinematics::Jacobian;
 use crate::sizes::{DefaultDim, Sizes};
 use crate::transport::Map;
 
-/// What a [`Template`](super::Template) asks for at one instant: `Mbar xi_dot + bbar = 0`, with n rows, Konz (5.72).
+/// The desired motion of a [`Template`](super::Template) at one instant: `Mbar xi_dot + bbar = 0`, with n rows,
+/// Konz (5.72).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesiredMotion<T: RealField + Copy = f64, N: Dim = DefaultDim>
 where
     DefaultAllocator: Allocator<N> + Allocator<N, N>,
 {
-    /// Mbar, n x n, the same for all approaches.
+    /// Mbar, n x n, the same for every approach.
     pub mass_matrix: OMatrix<T, N, N>,
-    /// cbar: all of the inertial force but `Mbar xi_dot`.
+    /// cbar: the inertial force without `Mbar xi_dot`.
     pub inertial: OVector<T, N>,
     /// f_D.
     pub damping: OVector<T, N>,
@@ -25,16 +26,16 @@ where
     pub stiffness: OVector<T, N>,
     /// bbar = cbar + f_D + f_K.
     pub bias: OVector<T, N>,
-    /// The gradient of T-bar: how much the kinetic energy of the error changes with each velocity coordinate.
+    /// The gradient of T-bar with respect to the velocity coordinates.
     pub momentum: OVector<T, N>,
     /// The desired energies.
     pub energies: Energies<T>,
-    /// What the motion of the reference takes out of W-bar where `xi_dot = 0`, W; `None` if the template does not know. Of any `xi_dot`
-    /// [`reference_power_at`](Self::reference_power_at).
+    /// The power that the motion of the reference extracts from W-bar at `xi_dot = 0`, W; `None` if the template does not compute it.
+    /// For any `xi_dot` see [`reference_power_at`](Self::reference_power_at).
     pub reference_power: Option<T>,
-    /// By how much that grows with each component of `xi_dot`: `M'(x, x_R) xi_R` of the particle-based approach.
+    /// Its derivative with respect to `xi_dot`: `M'(x, x_R) xi_R` for the particle-based approach.
     pub reference_momentum: OVector<T, N>,
-    /// Q and its rate, where the approach uses one.
+    /// Q and its rate, if the approach uses a transport map.
     pub map: Map<T, N>,
 }
 
@@ -42,7 +43,7 @@ impl<T: RealField + Copy, N: Dim> DesiredMotion<T, N>
 where
     DefaultAllocator: Allocator<N> + Allocator<N, N>,
 {
-    /// Room for n degrees of freedom.
+    /// Allocates for n degrees of freedom.
     pub fn of_dof(n: N) -> Self {
         let zero = OVector::zeros_generic(n, U1);
         Self {
@@ -59,7 +60,7 @@ where
         }
     }
 
-    /// Of no pairs.
+    /// Resets the sums over the pairs.
     pub(crate) fn clear(&mut self) {
         self.mass_matrix.fill(T::zero());
         self.inertial.fill(T::zero());
@@ -69,7 +70,7 @@ where
         self.reference_momentum.fill(T::zero());
     }
 
-    /// The power P that the motion of the reference takes out of W-bar along this closed loop, where the system accelerates by `xi_dot` (n numbers), W:
+    /// The power P that the motion of the reference extracts from W-bar along this closed loop if the system accelerates with `xi_dot` (n entries), W:
     ///
     /// ```text
     /// d/dt W-bar = -2 R-bar - P                                                               Konz (5.10)
@@ -96,13 +97,14 @@ where
     /// assert!((desired.reference_power_at(&Vector6::zeros()).unwrap() + 6.0).abs() < 1e-14);
     /// ```
     ///
-    /// It is zero at rest, and where W-bar is a Lyapunov function along moving references, Konz (5.23), (5.55). `None` if the template does not know.
+    /// Zero at rest, and wherever W-bar is a Lyapunov function along moving references, Konz (5.23), (5.55). `None` if the template does not compute
+    /// it.
     pub fn reference_power_at(&self, xi_dot: &OVector<T, N>) -> Option<T> {
         self.reference_power
             .map(|power| power + self.reference_momentum.dot(xi_dot))
     }
 
-    /// What one pair asks for, by its Jacobian, added to `kept` of what is there.
+    /// Adds the terms of one pair, mapped by its Jacobian, to `kept` times the present ones.
     pub(crate) fn add_forces(&mut self, of_pair: &PairForces<T>, J: &impl Jacobian<T, N>, kept: T)
     where
         DefaultAllocator: Sizes<N, N>,
@@ -119,7 +121,7 @@ where
         self.energies += of_pair.energies;
     }
 
-    /// bbar from its three parts.
+    /// Sums bbar from its three parts.
     pub(crate) fn sum_up(&mut self) {
         self.bias.copy_from(&self.inertial);
         self.bias += &self.damping;

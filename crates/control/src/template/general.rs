@@ -1,8 +1,8 @@
-//! Desired energies with all 21 numbers of a symmetric 6 x 6 matrix, Konz B.3.
+//! Desired energies with all 21 parameters of a symmetric 6 x 6 matrix, Konz B.3.
 //!
-//! A [`Pair`](super::Pair) has ten numbers for each energy, those of particles with positive weights. Here stiffness may differ along the axes, and
-//! translation may be coupled to rotation in any way. For small errors the energies are `1/2 eps^T K eps` with the given matrix; for large ones
-//! they are squares of distances of poses as 4 x 4 matrices,
+//! A [`Pair`](super::Pair) has ten parameters per energy, those of particles with positive weights. Here stiffness may differ along the axes, and
+//! translation and rotation may be coupled in any way. For small errors the energies are `1/2 eps^T K eps` with the given matrix; for large ones
+//! they are squared distances of poses as 4 x 4 matrices,
 //!
 //! ```text
 //! K = [[K_r, K_r H^T], [H K_r, K_R + H K_r H^T]]                                                        Konz (B.48)
@@ -10,11 +10,11 @@
 //! x~ = x + Y vee2(H)/2 + (H + H^T) vee2(Y)/4
 //! ```
 //!
-//! (B.49) prints Vee where Wed belongs, and T-bar of (B.52c), (B.53c) with a dot too many. It is an inner product only where Wed(K_R) is positive
-//! definite, which `K_R > 0` alone does not give: its principal moments have to fulfil the triangle inequality, as those of particles do;
-//! diag(1, 1, 3) does not. [`GeneralMoment::new`] checks that.
+//! (B.49) prints Vee where Wed belongs, and T-bar of (B.52c), (B.53c) has a dot too many. The product is an inner product only if Wed(K_R) is
+//! positive definite, which `K_R > 0` alone does not imply: the principal moments must satisfy the triangle inequality, as those of particles do;
+//! diag(1, 1, 3) does not. [`GeneralMoment::new`] checks this.
 //!
-//! What is lost is invariance: an energy of this kind belongs to one place of the moving frame, and K_r to its axes.
+//! The price is invariance: such an energy depends on the choice of the origin in the moving frame, and K_r on its axes.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
@@ -25,7 +25,7 @@ use super::PairForces;
 use crate::pair::{PairKinematics, carry, error_pose};
 use crate::{Energies, ReferencePoint};
 
-/// A symmetric, positive definite 6 x 6 matrix of stiffness, damping or inertia as a distance of poses.
+/// A symmetric, positive definite 6 x 6 matrix of stiffness, damping or inertia, as a metric on poses.
 ///
 /// ```
 /// use fly_control::template::general::{GeneralMoment, NoDistance};
@@ -52,7 +52,7 @@ pub struct GeneralMoment {
     symmetric: Matrix3<f64>,
 }
 
-/// Why a matrix gives no distance of poses.
+/// Why a matrix does not define a distance of poses.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoDistance {
     /// Not symmetric.
@@ -70,7 +70,7 @@ pub enum NoDistance {
     /// Not positive definite.
     #[error("the matrix is not positive definite: its smallest eigenvalue is {0:e}")]
     Indefinite(f64),
-    /// K_R is not that of particles.
+    /// K_R violates the triangle inequality: no particles have such moments.
     #[error(
         "the largest principal moment of K_R exceeds the sum of the two others by {0:e}: no particles have such moments, and the distance would \
          not be positive; make the others larger"
@@ -108,7 +108,7 @@ impl GeneralMoment {
         let angular = hat_matrix3(&(K.fixed_view::<3, 3>(3, 3) - H * linear * H.transpose()));
         let least = angular.symmetric_eigenvalues().min();
         if least.is_nan() || least <= 0.0 {
-            // An eigenvalue of Wed is half of what the triangle inequality leaves.
+            // An eigenvalue of Wed is half the margin in the triangle inequality.
             return Err(NoDistance::Triangle(-2.0 * least));
         }
         Ok(Self {
@@ -135,13 +135,13 @@ impl GeneralMoment {
         x_A.dot(&(self.linear * x_B)) + (Y_A * self.angular).dot(&Y_B)
     }
 
-    /// The matrix for small errors of frames in this pose: K where they are that of the identity.
+    /// The matrix for small errors about this pose; K at the identity.
     pub fn at(&self, pose: &SE3<f64>) -> Matrix6<f64> {
         let directions = directions(&pose.matrix());
         Matrix6::from_fn(|i, j| self.product(&directions[i], &directions[j]))
     }
 
-    /// The products with the six directions, a wrench.
+    /// The products with the six basis directions: a wrench.
     fn force(&self, directions: &[Matrix4<f64>; 6], A: &Matrix4<f64>) -> Vector6<f64> {
         Vector6::from_fn(|i, _| self.product(&directions[i], A))
     }
@@ -158,17 +158,18 @@ pub struct GeneralPair {
     pub inertia: GeneralMoment,
 }
 
-/// What a pair asks for, in its own coordinates: `Mbar z' + cbar + f_D + f_K = 0`.
+/// The terms of one pair in its own coordinates: `Mbar z' + cbar + f_D + f_K = 0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneralForces {
     /// Mbar, 6 x 6; it changes with the pose.
     pub mass_matrix: Matrix6<f64>,
-    /// The rest.
+    /// All other terms.
     pub forces: PairForces,
 }
 
 impl GeneralPair {
-    /// The particle-based template, Konz (B.52): distances of `G` and `G_R`, so that K_r stands in the axes of the frame from which both are seen.
+    /// The particle-based template, Konz (B.52): uses the distance between `G` and `G_R`, so that K_r is expressed in the axes of the observing
+    /// frame.
     pub fn particle(&self, motion: &PairKinematics, desired: &ReferencePoint) -> GeneralForces {
         let (G, G_R) = (motion.pose.matrix(), desired.pose.matrix());
         let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
@@ -179,8 +180,8 @@ impl GeneralPair {
         self.forces(&G, [&(G - G_R), &rate, &acceleration], &carried)
     }
 
-    /// The body-based template, Konz (B.53): distances of `G_E = G_R^-1 G` and the identity, so that K_r stands in the axes of the reference. The
-    /// total energy falls: `dW/dt = -2 R`.
+    /// The body-based template, Konz (B.53): uses the distance between `G_E = G_R^-1 G` and the identity, so that K_r is expressed in the axes of
+    /// the reference. The total energy decreases: `dW/dt = -2 R`.
     pub fn body(&self, motion: &PairKinematics, desired: &ReferencePoint) -> GeneralForces {
         let E: SE3<f64> = error_pose(&motion.pose, &desired.pose);
         let G_E = E.inverse().matrix();
@@ -197,7 +198,8 @@ impl GeneralPair {
         )
     }
 
-    /// At the pose G, of its error and the two rates of that, and of how the reference alone moves it.
+    /// The terms at the pose G from its error, the first two rates of that error, and its rate due to the reference
+    /// alone.
     fn forces(
         &self,
         G: &Matrix4<f64>,
@@ -229,7 +231,7 @@ impl GeneralPair {
     }
 }
 
-/// How the pose G changes along each velocity coordinate.
+/// The derivatives of the pose G along the velocity coordinates.
 fn directions(G: &Matrix4<f64>) -> [Matrix4<f64>; 6] {
     std::array::from_fn(|i| {
         let mut unit = Vector6::zeros();

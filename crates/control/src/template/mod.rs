@@ -1,32 +1,32 @@
-//! The desired closed loop: three ways to say how a system of bodies should move towards its reference.
+//! The desired closed loop: three formulations of how a system of bodies should approach its reference.
 //!
-//! Every pair of frames (a, b) that matters carries three desired energies, given by 4x4 second moments: a stiffness
-//! K', a damping D' and an inertia M' ([`Pair`]). From them, from how b moves seen from a ([`PairKinematics`]) and how it should
-//! move ([`ReferencePoint`](crate::ReferencePoint)) each approach forms its template
+//! Every controlled pair of frames (a, b) has three desired energies, given by 4x4 second moments: a stiffness K', a damping D'
+//! and an inertia M' ([`Pair`]). From these, the motion of b relative to a ([`PairKinematics`]) and the desired motion
+//! ([`ReferencePoint`](crate::ReferencePoint)) each approach forms its template
 //!
 //! ```text
 //! Mbar xidot + bbar = 0,      bbar = cbar + f_D + f_K                                     Konz (5.72)
 //! ```
 //!
-//! and all three share `Mbar = sum J^T Vee(M') J` and `f_K = sum J^T vee2((I - E) K')` with `E = G^-1 G_R`. They differ in
-//! what they call a velocity error:
+//! All three share `Mbar = sum J^T Vee(M') J` and `f_K = sum J^T vee2((I - E) K')` with `E = G^-1 G_R`. They differ in
+//! their definition of the velocity error:
 //!
-//! - [`particle`]: the difference of the velocities of particles, (5.18). In the inertial frame every error goes straight
-//!   to zero; its total energy need not decrease while the reference moves.
-//! - [`body`]: the twist of the body relative to its reference, (5.26). For one body the total energy decreases.
+//! - [`particle`]: the difference of the velocities of particles, (5.18). In the inertial frame every error decays along a straight line; the
+//!   total energy need not decrease while the reference moves.
+//! - [`body`]: the twist of the body relative to its reference, (5.26). For a single body the total energy decreases.
 //! - [`energy`]: `xi_E = xi - Q xi_R` with a [`transport`](crate::transport) map Q, (5.56), for which the total energy of any system decreases.
-//!   With the map (5.67) of a common centre of all three energies it moves as straight as [`particle`].
+//!   With the map (5.67) and one common centre of all three energies its paths are as straight as those of [`particle`].
 //!
-//! The functions of [`particle`], [`body`] and [`energy`] give the contribution of one pair in the pair's own
-//! coordinates; `J^T` takes it to those of the system and the sum runs over the pairs, each unordered pair once:
+//! The functions in [`particle`], [`body`] and [`energy`] return the contribution of one pair in the pair's own
+//! coordinates; `J^T` maps it to the system's coordinates, and the sum runs over the pairs, each unordered pair once:
 //!
 //! ```text
 //! Mbar = sum J^T Vee(M') J      f_K = sum J^T vee2((I - E) K')      particle, body: sum J^T (cbar + f_D) of the pair
 //! energy: f_D = sum J^T Vee(D') J xi_E,   cbar = sum J^T (Vee(M') (Jdot xi_E - J (Q xidot_R + Qdot xi_R)) + C(M', z) J xi_E)
 //! ```
 //!
-//! [`Template`] does this for any [`Kinematics`]: a vehicle, whose one pair (world, body) has J = I, or a system of bodies.
-//! `general` has energies with more parameters, and `MatrixTemplate` sums them up. `FunctionTemplate` takes any potential, metric and damping, as functions; any other template is a
+//! [`Template`] does this for any [`Kinematics`]: a vehicle, whose only pair (world, body) has J = I, or a system of bodies. `general` has energies with more
+//! parameters, and `MatrixTemplate` sums them. `FunctionTemplate` takes any potential, metric and damping as functions; any other template implements
 //! `SystemTemplate`.
 #![allow(non_snake_case)]
 
@@ -110,7 +110,7 @@ impl<K: Kinematics> Template<K>
 where
     DefaultAllocator: Sizes<K::Dof, K::Dof>,
 {
-    /// Of these pairs. The map matters for [`Approach::Energy`] only.
+    /// For these pairs. The map matters only for [`Approach::Energy`].
     pub fn new(of: &K, approach: Approach, pairs: K::Pairs, map: K::Map) -> Self {
         let zero = OVector::zeros_generic(of.dof(), U1);
         Self {
@@ -142,10 +142,10 @@ where
         &self.map
     }
 
-    /// Writes the transport map and its rate, whether the approach uses it or not.
+    /// Writes the transport map and its rate, whether or not the approach uses it.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If the map is singular.
     pub fn transport_map(
         &mut self,
         at: &K::At<'_>,
@@ -154,10 +154,10 @@ where
         K::transport(&mut self.map, at, &self.pairs, out)
     }
 
-    /// Writes the desired motion. No allocation.
+    /// Writes the desired motion. Does not allocate.
     ///
     /// # Errors
-    /// Where the transport map does not exist.
+    /// If the transport map is singular.
     pub fn form(
         &mut self,
         at: &K::At<'_>,
@@ -184,7 +184,7 @@ where
             out.clear();
         }
         out.energies = Energies::default();
-        // The first pair replaces what was there, the others add to it.
+        // The first pair overwrites the previous result, the others add to it.
         let (mut kept, mut room, mut reference_power) = (zero, None, zero);
         for of_pair in pairs {
             let tracking = K::pair(at, of_pair, J, &mut room);
@@ -218,7 +218,7 @@ where
 
 /// # A vehicle
 impl<T: RealField + Copy> Template<OneBody<T>> {
-    /// Of the pair (world, body) of one free body.
+    /// For the pair (world, body) of one free body.
     pub fn of_body(approach: Approach, transport: Transport, pair: Pair<T>) -> Self {
         Self::new(&OneBody::default(), approach, [pair], transport)
     }

@@ -1,6 +1,7 @@
-//! The desired closed loop of a potential, a metric and a damping of one's own.
+//! The desired closed loop of a user-defined potential, metric and damping.
 //!
-//! [`ErrorEnergies`] states error coordinates `e = chi(x, x_R)` and a potential `V(x, x_R)` once, for any scalar; dual numbers differentiate them.
+//! [`ErrorEnergies`] defines error coordinates `e = chi(x, x_R)` and a potential `V(x, x_R)` once, for any scalar; dual numbers differentiate
+//! them.
 //!
 //! ```text
 //! energy-based     Mbar xi_E' + Gamma(xi) xi_E + D xi_E + grad V = 0,   xi_E = xi - Q xi_R              Konz (5.56)
@@ -8,8 +9,8 @@
 //! particle-based   grad chi^T (W e'' + D e') + grad V = 0                                               Konz (5.11)
 //! ```
 //!
-//! In the energy-based one Mbar and D are matrices of the velocities that may change with x. In the particle-based one they are constant weights of the error coordinates: with the
-//! distances of particles from where they should be, their masses and dampers.
+//! In the energy-based form Mbar and D are matrices in the velocity coordinates and may depend on x. In the particle-based form they are constant weights of
+//! the error coordinates: if these are the distances of particles from their references, the particles' masses and dampers.
 #![allow(non_snake_case)]
 
 use fly_mechanics::PseudoInverse;
@@ -24,7 +25,7 @@ use crate::linear::LinearModel;
 use crate::system::SystemReference;
 use crate::transport::{Map, TransportError};
 
-/// Error coordinates and a potential between a configuration x and its reference x_R (nu numbers each).
+/// Error coordinates and a potential between a configuration x and its reference x_R (nu entries each).
 ///
 /// ```
 /// use fly_control::system::SystemReference;
@@ -72,38 +73,38 @@ pub trait ErrorEnergies: Send {
     /// The number of error coordinates, at least n.
     fn error_dim(&self) -> usize;
 
-    /// Writes `e = chi(x, x_R)`, Konz (B.39): zero, or any constant, where x = x_R; with n independent derivatives along x.
+    /// Writes `e = chi(x, x_R)`, Konz (B.39): zero, or any constant, at x = x_R, with a Jacobian in x of rank n.
     fn error<T: RealField + Copy>(&self, x: &[T], x_R: &[T], e: &mut [T]);
 
-    /// V, J: positive, and zero where x = x_R alone, Konz (5.42). The energy-based approach needs one that depends on e alone, (B.44).
+    /// V, J: positive, and zero only at x = x_R, Konz (5.42). The energy-based approach requires a V that depends on e alone, (B.44).
     fn potential<T: RealField + Copy>(&self, x: &[T], x_R: &[T]) -> T;
 }
 
 /// The metric of the energy-based approach.
 pub trait ErrorMetric: ErrorEnergies {
-    /// Writes Mbar, n x n, symmetric and positive definite. It comes filled with zeros.
+    /// Writes Mbar, n x n, symmetric and positive definite. `M` is zero on entry.
     fn inertia<T: RealField + Copy>(&self, x: &[T], M: &mut DMatrix<T>);
 
-    /// Writes D, n x n, symmetric and positive semidefinite. It comes filled with zeros.
+    /// Writes D, n x n, symmetric and positive semidefinite. `D` is zero on entry.
     fn damping(&self, x: &[f64], D: &mut DMatrix<f64>);
 }
 
-/// Why a potential is none of errors.
+/// Why a function is not a potential of the error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PotentialError {
-    /// It does not vanish on the reference.
+    /// It is not zero at the reference.
     #[error("the potential should vanish where x = x_R, Konz (5.42); found {0:e} J")]
     NotZero(f64),
-    /// It is not positive beside it.
+    /// It is not positive near the reference.
     #[error("the potential should be positive where x is not x_R, Konz (5.42); found {0:e} J")]
     NotPositive(f64),
-    /// The map of the error coordinates does not exist, or does not fit.
+    /// The transport map of the error coordinates is singular, or does not match the potential.
     #[error(transparent)]
     Transport(#[from] TransportError),
 }
 
-/// The template of [`ErrorEnergies`]. Evaluating it allocates nothing.
+/// The template of [`ErrorEnergies`]. Evaluation does not allocate.
 pub struct FunctionTemplate<W> {
     weights: W,
     scratch: Scratch,
@@ -121,7 +122,7 @@ pub struct ParticleBased<E> {
 }
 
 impl<E: ErrorMetric> FunctionTemplate<EnergyBased<E>> {
-    /// Of the energy-based approach, with the transport map (B.46) of the error coordinates.
+    /// The energy-based template, with the transport map (B.46) of the error coordinates.
     pub fn energy_based(model: &Model<f64>, energies: E) -> Self {
         let nu_e = energies.error_dim();
         Self {
@@ -167,10 +168,10 @@ impl<E: ErrorMetric> FunctionTemplate<EnergyBased<E>> {
 }
 
 impl<E: ErrorEnergies> FunctionTemplate<ParticleBased<E>> {
-    /// Of the particle-based approach, with inertia and damping of the error coordinates: symmetric matrices, kg and N s/m if these are lengths.
+    /// The particle-based template with inertia and damping of the error coordinates: symmetric matrices, kg and N s/m if these are lengths.
     ///
     /// # Panics
-    /// If a matrix has another size than there are error coordinates.
+    /// If the size of a matrix is not the number of error coordinates.
     pub fn particle_based(
         model: &Model<f64>,
         energies: E,
@@ -214,13 +215,13 @@ struct Scratch {
 
 /// Derivatives along the velocity coordinates of x, or of x_R.
 struct Side {
-    /// The configuration, moving on.
+    /// The configuration as a dual number along the motion.
     x: Vec<Dual64>,
     x_dot: DVector<f64>,
     A: DMatrix<f64>,
-    /// A, moving on.
+    /// A as a dual number along the motion.
     A_dual: DMatrix<Dual64>,
-    /// The configuration varied along one coordinate, and moving on.
+    /// The configuration varied along one coordinate and along the motion.
     varied: Vec<HyperDual64>,
     /// grad chi, nu_e x n, and its rate.
     J: DMatrix<f64>,
@@ -256,7 +257,7 @@ impl Side {
         dual.kinematic_matrix(&self.x, &mut self.A_dual);
     }
 
-    /// The configuration moving on, varied along this coordinate, if any.
+    /// Seeds the configuration with its rate, and with a variation along this coordinate, if any.
     fn vary(&mut self, along: Option<usize>) {
         for (a, (to, x)) in self.varied.iter_mut().zip(&self.x).enumerate() {
             let (by, rate) =
@@ -312,7 +313,7 @@ impl Scratch {
         }
     }
 
-    /// `Q = -J^+ J_R` and, as `J Q = -J_R` for ever, its rate `-J^+ (J_R' + J' Q)`, Konz (B.46).
+    /// `Q = -J^+ J_R` and, as `J Q = -J_R` holds identically, its rate `-J^+ (J_R' + J' Q)`, Konz (B.46).
     fn map(&self, terms: &mut Terms, map: &mut Map) -> Result<(), TransportError> {
         let (own, reference) = (&self.own, &self.reference);
         let rank = terms.inverse.decompose(&own.J);
@@ -347,7 +348,7 @@ impl Scratch {
     }
 }
 
-/// The second derivatives of V where x = x_R. Allocates.
+/// The Hessian of V at x = x_R. Allocates.
 fn hessian(energies: &impl ErrorEnergies, model: &Model<f64>, x: &[f64]) -> DMatrix<f64> {
     let (nu, n) = (model.config_dim(), model.dof());
     let dual = model.cast::<Dual64>();
@@ -372,7 +373,7 @@ fn hessian(energies: &impl ErrorEnergies, model: &Model<f64>, x: &[f64]) -> DMat
     second
 }
 
-/// What the templates are made of.
+/// The terms of a template.
 struct Terms {
     inverse: PseudoInverse<f64>,
     M: DMatrix<f64>,
@@ -406,7 +407,7 @@ impl Terms {
         }
     }
 
-    /// Mbar at configurations moving on.
+    /// Mbar, with its rate, at configurations seeded along the motion.
     fn inertia(&mut self, energies: &impl ErrorMetric, x: &[Dual64]) {
         self.M_dual.fill(Dual64::from(0.0));
         energies.inertia(x, &mut self.M_dual);
@@ -432,7 +433,7 @@ impl Terms {
             let each = side.x.iter().enumerate();
             varied.extend(each.map(|(a, x)| Dual64::new(x.re, direction(a))));
         };
-        // Along the motion, times xi_E; along xi_E, times xi; along each coordinate, between both.
+        // Derivatives along the motion, times xi_E; along xi_E, times xi; along each coordinate, between the two.
         let mut varied = core::mem::take(&mut self.varied);
         self.inertia(energies, &side.x);
         for i in 0..n {
@@ -574,7 +575,7 @@ impl<E: ErrorEnergies> SystemTemplate for FunctionTemplate<ParticleBased<E>> {
             terms.column.gemv_tr(1.0, J, &terms.weighted, 0.0);
             out.mass_matrix.set_column(j, &terms.column);
         }
-        // e', and e'' but for J xi_dot.
+        // e', and e'' without J xi_dot.
         let (_, xi) = state;
         terms.e.fill(0.0);
         for (j, (xi, xi_R)) in xi.iter().zip(goal.velocity).enumerate() {

@@ -1,4 +1,4 @@
-//! The desired closed loop of a system whose energies have all numbers of symmetric 6 x 6 matrices.
+//! The desired closed loop of a system whose energies are given by full symmetric 6 x 6 matrices.
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
@@ -11,10 +11,10 @@ use crate::kinematics::{BodyJacobian, Jacobian, Kinematics, ModelKinematics};
 use crate::linear::LinearModel;
 use crate::system::SystemReference;
 
-/// Two bodies, or the world and a body, with desired energies of 21 numbers each.
+/// Two bodies, or the world and a body, with desired energies of 21 parameters each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixPair {
-    /// The body, or the world, relative to which b should move.
+    /// The body, or the world, relative to which b is controlled.
     pub a: BodyId,
     /// The body in whose frame the energies are given.
     pub b: BodyId,
@@ -22,8 +22,8 @@ pub struct MatrixPair {
     pub energies: GeneralPair,
 }
 
-/// The particle- or body-based template of such pairs, Konz (B.52), (B.53): as a [`Template`](super::Template), but with stiffness, damping and inertia that
-/// may differ along the axes, of the frame a (particle-based) or of the reference (body-based).
+/// The particle- or body-based template of such pairs, Konz (B.52), (B.53): like [`Template`](super::Template), but stiffness, damping and inertia may
+/// differ along the axes of the frame a (particle-based) or of the reference (body-based).
 #[derive(Clone)]
 pub struct MatrixTemplate {
     approach: Approach,
@@ -32,7 +32,7 @@ pub struct MatrixTemplate {
 }
 
 impl MatrixTemplate {
-    /// Of these pairs; `None` for [`Approach::Energy`], which has no such energies.
+    /// For these pairs; `None` for [`Approach::Energy`], which has no such form.
     pub fn new(model: &Model<f64>, approach: Approach, pairs: Vec<MatrixPair>) -> Option<Self> {
         (approach != Approach::Energy).then(|| Self {
             approach,
@@ -51,11 +51,11 @@ impl MatrixTemplate {
         self.approach
     }
 
-    /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
-    /// scratch: it holds the reference's kinematics afterwards. No allocation.
+    /// Writes the desired motion with the velocity `xi` in the state for which `actual` was updated, Jacobians included. `reference` is
+    /// scratch: it holds the reference's kinematics afterwards. Does not allocate.
     ///
     /// # Panics
-    /// If slices have other lengths than the model has coordinates.
+    /// If the length of a slice is not that of the model's coordinates.
     pub fn evaluate(
         &mut self,
         model: &Model<f64>,
@@ -91,7 +91,8 @@ impl MatrixTemplate {
         out.reference_power = Some(reference_power);
     }
 
-    /// For small errors about rest in the configuration for which the workspace was updated, Jacobians included, Konz (5.71).
+    /// The linear model for small errors about rest in the configuration for which the workspace was updated, Jacobians
+    /// included, Konz (5.71).
     pub fn linear(&self, model: &Model<f64>, reference: &Workspace<f64>) -> LinearModel {
         let n = model.dof();
         let [mut inertia, mut damping, mut stiffness] = [(); 3].map(|()| DMatrix::zeros(n, n));

@@ -1,4 +1,4 @@
-//! Templates of the bodies and systems of `fly-mechanics`.
+//! Templates for the bodies and systems of `fly-mechanics`.
 
 use fly_mechanics::State;
 use fly_mechanics::multibody::{Model, Workspace};
@@ -25,7 +25,7 @@ impl<T: RealField + Copy> Template<OneBody<T>> {
 
 /// # A system of bodies
 impl Template<Model<f64>> {
-    /// Of pairs of bodies.
+    /// For pairs of bodies.
     pub fn of_system(
         model: &Model<f64>,
         approach: Approach,
@@ -35,10 +35,11 @@ impl Template<Model<f64>> {
         Self::new(model, approach, pairs, map)
     }
 
-    /// Whether its transport map fits its potential, Konz (5.43), to this relative tolerance. Allocates: a check, not part of a step.
+    /// Checks that the transport map matches the potential, Konz (5.43), to this relative tolerance. Allocates: for analysis, not for
+    /// the control step.
     ///
     /// # Errors
-    /// [`TransportError`] where the map does not exist, and where it does not fit.
+    /// [`TransportError`] if the map is singular, or does not match.
     pub fn check_map(
         &mut self,
         model: &Model<f64>,
@@ -57,14 +58,14 @@ impl Template<Model<f64>> {
         at.check(&map, tolerance)
     }
 
-    /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
-    /// scratch: it holds the reference's kinematics afterwards. No allocation.
+    /// Writes the desired motion with the velocity `xi` in the state for which `actual` was updated, Jacobians included. `reference` is
+    /// scratch: it holds the reference's kinematics afterwards. Does not allocate.
     ///
     /// # Errors
-    /// [`TransportError`] where the transport map does not exist.
+    /// [`TransportError`] if the transport map is singular.
     ///
     /// # Panics
-    /// If slices have other lengths than the model has coordinates.
+    /// If the length of a slice is not that of the model's coordinates.
     pub fn evaluate(
         &mut self,
         model: &Model<f64>,
@@ -88,7 +89,7 @@ impl Template<Model<f64>> {
 }
 
 impl DesiredMotion {
-    /// Room for a system of bodies.
+    /// Allocates for a system of bodies.
     pub fn new(model: &Model<f64>) -> Self {
         Self::of_dof(Dyn(model.dof()))
     }

@@ -1,10 +1,10 @@
-//! What one pair of frames adds to the desired closed loop.
+//! The contribution of one pair of frames to the desired closed loop.
 
 use nalgebra::{RealField, Vector6};
 
 use crate::Energies;
 
-/// What one pair asks for, in its own coordinates: `Mbar z' + cbar + f_D + f_K = 0`, Konz (5.72). Wrenches `[N; N m]`.
+/// The terms of one pair in its own coordinates: `Mbar z' + cbar + f_D + f_K = 0`, Konz (5.72). Wrenches `[N; N m]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairForces<T: RealField + Copy = f64> {
     /// cbar.
@@ -15,10 +15,10 @@ pub struct PairForces<T: RealField + Copy = f64> {
     pub stiffness: Vector6<T>,
     /// The gradient of T-bar along the pair's twist.
     pub momentum: Vector6<T>,
-    /// The power of these forces on the motion of the reference where `z' = 0`, W: see
+    /// The power of these forces on the motion of the reference at `z' = 0`, W: see
     /// [`DesiredMotion::reference_power`](super::DesiredMotion::reference_power).
     pub reference_power: T,
-    /// By how much it grows with each component of z'.
+    /// Its derivative with respect to z'.
     pub reference_momentum: Vector6<T>,
     /// The energies.
     pub energies: Energies<T>,

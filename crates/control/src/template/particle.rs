@@ -1,21 +1,21 @@
 //! The particle-based template, Konz (5.18).
 //!
-//! Every particle of the pair's mass, damping and stiffness distributions acts on the difference between its own velocity
-//! (acceleration, position) and that of its reference particle. With `X = wed z - E wed z_R`:
+//! Every particle of the pair's mass, damping and stiffness distributions responds to the difference between its own
+//! velocity (acceleration, position) and that of its reference particle. With `X = wed z - E wed z_R`:
 //!
 //! ```text
 //! f_D = vee2(X D')                                                    R-bar = 1/2 tr(X D' X^T)
 //! cbar = vee2((wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)) M')   T-bar = 1/2 tr(X M' X^T)
 //! ```
 //!
-//! What is left of the forces of the particles, `F = m r_E'' + d r_E' + k r_E`, does no work on any motion of the system, but on that of the reference: with
-//! `X_R = E wed z_R` the power of (5.10), see [`DesiredMotion::reference_power_at`](super::DesiredMotion::reference_power_at),
+//! The residual forces of the particles, `F = m r_E'' + d r_E' + k r_E`, do no work on any motion of the system, but on that of the reference: with
+//! `X_R = E wed z_R` their power (5.10) is, see [`DesiredMotion::reference_power_at`](super::DesiredMotion::reference_power_at),
 //!
 //! ```text
 //! P = <Y M' + X D' + (I - E) K', X_R> + z' . vee2(X_R M'),   Y = wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)
 //! ```
 //!
-//! The expanded form (5.15) in the dissertation is misprinted in four places; this form is shorter and right.
+//! The expanded form (5.15) has four misprints in the dissertation; this form is shorter and correct.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{double_vee6, hat6};
@@ -25,7 +25,7 @@ use super::PairForces;
 use crate::Energies;
 use crate::pair::{Pair, Tracking, half_product};
 
-/// What one pair asks for.
+/// The terms of one pair.
 #[inline]
 pub fn forces<T: RealField + Copy>(pair: &Pair<T>, at: &Tracking<'_, T>) -> PairForces<T> {
     let (motion, desired, E4) = (at.motion, at.desired, at.error.matrix());

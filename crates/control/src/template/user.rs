@@ -1,4 +1,4 @@
-//! Templates of one's own.
+//! User-defined templates.
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::{Model, Workspace};
@@ -8,14 +8,14 @@ use crate::linear::LinearModel;
 use crate::system::SystemReference;
 use crate::transport::TransportError;
 
-/// A desired closed loop of a system that is no sum over pairs of bodies. `FunctionTemplate` (feature `geometry`) makes one of any potential; a
-/// [`Controller`](crate::Controller) takes it as its [`Strategy`](crate::Strategy).
+/// A desired closed loop of a system that is not a sum over pairs of bodies. `FunctionTemplate` (feature `geometry`) builds one from any
+/// potential; a [`Controller`](crate::Controller) takes it as its [`Strategy`](crate::Strategy).
 pub trait SystemTemplate: Send {
-    /// Writes the desired motion in the configuration x (nu numbers) with the velocity xi (n numbers), whose kinematics `actual` holds, Jacobians included. It is called
-    /// in every control step, and should not allocate.
+    /// Writes the desired motion at the configuration x (nu entries) and velocity xi (n entries), whose kinematics `actual` holds, Jacobians included. Called
+    /// in every control step: it should not allocate.
     ///
     /// # Errors
-    /// [`TransportError`] where there is none.
+    /// [`TransportError`] where the motion is not defined.
     fn evaluate(
         &mut self,
         model: &Model<f64>,
@@ -25,14 +25,14 @@ pub trait SystemTemplate: Send {
         out: &mut DesiredMotion,
     ) -> Result<(), TransportError>;
 
-    /// For small errors about rest in this configuration (nu numbers), Konz (5.71).
+    /// The linear model for small errors about rest in this configuration (nu entries), Konz (5.71).
     fn linear(&self, model: &Model<f64>, x: &[f64]) -> LinearModel;
 
-    /// Which velocity error it is made of: what is known of its energy.
+    /// The approach whose velocity error it uses, which determines what is known about its energy.
     fn approach(&self) -> Approach;
 
-    /// Whether `grad_R V = -Q^T grad V` holds between these configurations to this relative tolerance, Konz (5.43), so that the total energy falls along moving
-    /// references, too; `None` where there is no map.
+    /// Returns whether `grad_R V = -Q^T grad V` holds between these configurations to this relative tolerance, Konz (5.43), so that the total energy also
+    /// decreases along moving references; `None` if there is no map.
     fn map_fits(
         &mut self,
         model: &Model<f64>,

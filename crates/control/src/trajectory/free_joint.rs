@@ -9,7 +9,7 @@ use super::joints::write_attitude;
 use super::{Infeasible, Trajectory};
 use crate::{ReferencePoint, SystemPoint};
 
-/// A rigid body's trajectory in the world as that of the free joint that carries the body; it leaves all other joints of a point as they are.
+/// A rigid body's world trajectory as that of the free joint carrying the body; leaves all other joints of a point unchanged.
 ///
 /// ```
 /// use fly_control::SystemPoint;
@@ -32,16 +32,16 @@ pub struct OnFreeJoint<T = Box<dyn Trajectory>> {
     trajectory: T,
     /// Its last point.
     point: ReferencePoint,
-    /// The world in the frame that the body's configuration is relative to.
+    /// The world in the frame to which the body's configuration refers.
     world: SE3<f64>,
-    /// The configuration's entries that are the attitude, and its coordinates.
+    /// The configuration's attitude entries, and their coordinates.
     attitude: (Range<usize>, AttitudeCoordinates),
     position: Range<usize>,
     velocity: Range<usize>,
 }
 
 impl<T: Trajectory> OnFreeJoint<T> {
-    /// For this body; `None` if its joint is not free, or a body that moves carries it.
+    /// For this body; `None` if its joint is not free, or if its parent moves.
     pub fn new(model: &Model<f64>, body: BodyId, trajectory: T) -> Option<Self> {
         let &JointKind::Free(coordinates) = model.joint(body)?.kind() else {
             return None;

@@ -1,4 +1,4 @@
-//! A body that keeps its attitude to a path's heading.
+//! A body that yaws with a path's heading.
 #![allow(non_snake_case)]
 
 use fly_lie::SO3;
@@ -9,7 +9,7 @@ use super::jet::{Jet, normalized};
 use super::{Infeasible, Path, Trajectory};
 use crate::ReferencePoint;
 
-/// A body whose origin follows a path and that turns with the path's heading about the vertical: `R = Rz(yaw) R_0`.
+/// A body whose origin follows a path and whose attitude yaws with the path's heading: `R = Rz(yaw) R_0`.
 pub struct HeadingAligned {
     /// The path of the body's origin; its side direction must be horizontal.
     pub path: Box<dyn Path>,

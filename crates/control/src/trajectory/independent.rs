@@ -1,4 +1,4 @@
-//! Position and attitude that move independently.
+//! Independent position and attitude.
 
 use nalgebra::Vector3;
 

@@ -1,54 +1,54 @@
-//! Why nothing can follow a trajectory at an instant.
+//! Why a trajectory is infeasible at an instant.
 
-/// Why nothing can follow a trajectory at an instant.
+/// Why a trajectory is infeasible at an instant.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Infeasible {
-    /// No attitude follows from the motion: the thrust that it needs is too small, or parallel to the body's side direction.
+    /// The attitude is undefined: the required thrust is too small, or parallel to the body's side direction.
     #[error(
         "at {time:.2} s the motion needs a specific thrust of {thrust:.2} m/s^2: expected more than {least} (free fall defines no attitude), in \
          another direction than that of the body's side"
     )]
     NoAttitude {
-        /// When, s.
+        /// The time, s.
         time: f64,
-        /// The specific thrust that the motion needs then, m/s^2.
+        /// The required specific thrust, m/s^2.
         thrust: f64,
-        /// How much it must be, m/s^2.
+        /// Its least value, m/s^2.
         least: f64,
     },
-    /// No configuration takes the body where it should be.
+    /// No configuration reaches the target.
     #[error(
         "at {time} s `{body}` cannot reach its target: the nearest configuration found leaves {distance:.2e} (m, rad)"
     )]
     Unreachable {
-        /// When, s.
+        /// The time, s.
         time: f64,
         /// The body.
         body: String,
-        /// What is left.
+        /// The remaining distance.
         distance: f64,
     },
-    /// What rolls would have to slip.
+    /// A rolling contact would slip.
     #[error(
         "at {time:.2} s the motion slips by {speed:.2e} (m/s, rad/s): expected one along which everything rolls, such as a path of a point that does not go sideways"
     )]
     Slips {
-        /// When, s.
+        /// The time, s.
         time: f64,
-        /// How fast.
+        /// The slip velocity.
         speed: f64,
     },
-    /// A path stands still, and so points nowhere.
+    /// The path is at rest, so its direction is undefined.
     #[error(
         "at {time:.2} s the path moves at {speed:.2e} m/s: expected at least {least:e} m/s, as its direction is the heading"
     )]
     StandsStill {
-        /// When, s.
+        /// The time, s.
         time: f64,
-        /// How fast it moves, m/s.
+        /// Its speed, m/s.
         speed: f64,
-        /// How fast it must move, m/s.
+        /// The least speed, m/s.
         least: f64,
     },
     /// The Jacobian of the body is singular.
@@ -56,7 +56,7 @@ pub enum Infeasible {
         "at {time} s the Jacobian of `{body}` is singular: lead the target around this configuration"
     )]
     Singular {
-        /// When, s.
+        /// The time, s.
         time: f64,
         /// The body.
         body: String,

@@ -1,4 +1,4 @@
-//! Inverse kinematics: the joints' motion that moves a body, or a point of it, as it should.
+//! Inverse kinematics: the joint motion that moves a body, or a point of it, along a target.
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
@@ -9,7 +9,7 @@ use super::{Infeasible, Path, Trajectory};
 use crate::SystemPoint;
 use crate::transport::jacobian::{PointJacobian, left_inverse};
 
-/// What should move how.
+/// A body or point and its target motion.
 pub enum Target {
     /// A point of a body, m in its frame, follows a path in the world.
     Point(Vector3<f64>, Box<dyn Path>),
@@ -17,10 +17,10 @@ pub enum Target {
     Pose(Box<dyn Trajectory>),
 }
 
-/// A reference by inverse kinematics with velocity and acceleration: `xi_R = J^+ z_R`, `xi_R_dot = J^+ (z_R_dot - J_dot xi_R)`.
+/// A reference by inverse kinematics, including velocity and acceleration: `xi_R = J^+ z_R`, `xi_R_dot = J^+ (z_R_dot - J_dot xi_R)`.
 ///
-/// The configuration is found by Newton's method from the last one, so that it stays on its branch (elbow up or down). The Jacobian must have
-/// independent columns. Targets that move off what the joints reach, and singular configurations, are errors.
+/// Newton's method finds the configuration from the previous one, so that it stays on its branch (elbow up or down). The Jacobian must have
+/// independent columns. Unreachable targets and singular configurations are errors.
 pub struct InverseKinematics {
     model: Model<f64>,
     workspace: Workspace<f64>,
@@ -33,38 +33,38 @@ pub struct InverseKinematics {
     point: PointJacobian,
     J: Matrix6xX<f64>,
     J_dot: Matrix6xX<f64>,
-    /// The velocities that are free to move the body, and their columns of J.
+    /// The velocities free to move the body, whose columns of J are used.
     moving: Vec<usize>,
     columns: Matrix6xX<f64>,
 }
 
-/// A target that does not determine the joints' motion.
+/// Why a target does not determine the joint motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDetermined {
-    /// No joint that is not held moves the body.
+    /// Only held joints move the body.
     #[error("no joint moves it")]
     Fixed,
     /// More velocities move the body than the target prescribes.
     #[error("the target prescribes {rows} of the {found} degrees of freedom that move it")]
     Redundant {
-        /// How many the target prescribes: 3 for a point, 6 for a pose.
+        /// Components that the target prescribes: 3 for a point, 6 for a pose.
         rows: usize,
-        /// How many move the body.
+        /// Velocities that move the body.
         found: usize,
     },
 }
 
-/// Newton's method doubles its digits in each step near the solution.
+/// The most Newton steps; each doubles the digits near the solution.
 const STEPS: usize = 50;
 
 impl InverseKinematics {
-    /// For this body (or a point of it), from a configuration near the first one.
+    /// For this body (or a point of it), from a configuration near the first target.
     ///
     /// # Errors
-    /// [`NotDetermined`], if too many joints move the body, or none.
+    /// [`NotDetermined`] if too many joints move the body, or none.
     ///
     /// # Panics
-    /// If `start` has another length than the model's configuration.
+    /// If the length of `start` is not that of the model's configuration.
     pub fn new(
         model: Model<f64>,
         body: BodyId,
@@ -74,7 +74,8 @@ impl InverseKinematics {
         Self::holding(model, body, target, start, &[])
     }
 
-    /// While these bodies' joints rest where they are in `start`, as all do that are not between the world and the body.
+    /// The same with the joints of these bodies held where they are in `start`, as are all joints that are not between
+    /// the world and the body.
     ///
     /// # Errors
     /// As [`InverseKinematics::new`].
@@ -121,7 +122,7 @@ impl InverseKinematics {
         })
     }
 
-    /// What should move at the time `t`: where it should be is compared with where it is in the workspace.
+    /// The target at time `t`, compared with the body's pose in the workspace.
     fn goal(&mut self, t: f64) -> Result<Goal, Infeasible> {
         let pose = self.workspace.pose(BodyId::WORLD, self.body);
         match &mut self.target {
@@ -139,7 +140,7 @@ impl InverseKinematics {
                 let E = pose.inverse() * goal.pose;
                 Ok(Goal {
                     error: E.log(),
-                    // At the target itself the two frames coincide.
+                    // On target the two frames coincide.
                     velocity: goal.twist,
                     acceleration: goal.acceleration,
                 })
@@ -147,7 +148,7 @@ impl InverseKinematics {
         }
     }
 
-    /// The Jacobian and its rate, 6 x n; of a point the first three rows.
+    /// The Jacobian and its rate, 6 x n; only the first three rows for a point.
     fn jacobians(&mut self) {
         self.workspace.update_jacobians(&self.model);
         match &self.target {
@@ -173,7 +174,7 @@ impl InverseKinematics {
         }
     }
 
-    /// Velocities of all joints from those that move.
+    /// Expands the moving velocities to those of all joints.
     fn spread(moving: &[usize], from: &Vector6<f64>, to: &mut [f64]) {
         for (i, from) in moving.iter().zip(from.iter()) {
             to[*i] = *from;
@@ -203,7 +204,7 @@ impl Trajectory<SystemPoint> for InverseKinematics {
                 .update(&self.model, &self.configuration, self.velocity.as_slice());
             let error = self.goal(t)?.error;
             distance = error.norm();
-            // Rounding of lengths of a metre.
+            // The rounding error of lengths of a metre.
             if distance < 1e-14 {
                 break;
             }
@@ -211,7 +212,7 @@ impl Trajectory<SystemPoint> for InverseKinematics {
             let inverse = left_inverse(&self.columns.as_view()).ok_or_else(|| self.singular(t))?;
             let step = inverse * error;
             Self::spread(&self.moving, &step, &mut self.step);
-            // Never more than half a radian at once: far away Newton's method is not to be trusted.
+            // At most half a radian at once: far from the solution Newton steps are unreliable.
             let largest = step.amax();
             if largest > 0.5 {
                 self.step.iter_mut().for_each(|s| *s *= 0.5 / largest);
@@ -236,7 +237,7 @@ impl Trajectory<SystemPoint> for InverseKinematics {
         let inverse = left_inverse(&self.columns.as_view()).ok_or_else(|| self.singular(t))?;
         let velocity = inverse * goal.velocity;
         Self::spread(&self.moving, &velocity, self.velocity.as_mut_slice());
-        // The Jacobian's rate is one along the motion.
+        // The Jacobian's rate along the motion.
         self.workspace
             .update(&self.model, &self.configuration, self.velocity.as_slice());
         self.jacobians();

@@ -1,6 +1,6 @@
 //! References over time.
 //!
-//! A [`Trajectory`] writes the reference of an instant, of one of three kinds of points:
+//! A [`Trajectory`] writes the reference at one instant, as one of three types of points:
 //!
 //! | point | what it is | trajectories |
 //! |---|---|---|
@@ -8,11 +8,11 @@
 //! | [`SystemPoint`](crate::SystemPoint) | configuration, velocity and acceleration of a system | [`JointTrajectory`], [`InverseKinematics`], [`OnFreeJoint`], [`RollingTrajectory`] |
 //! | `[Jet<3>]` | coordinates of joints with two derivatives | [`Sinusoids`], [`Transfer`], [`JointSamples`], [`PlanarPath`], [`AlongPath`], [`Pvtol`], [`TwoMasses`] |
 //!
-//! Where nothing can follow, each of them returns [`Infeasible`] and leaves the point as it was; who flies decides what to do then.
+//! If the motion is infeasible, each of them returns [`Infeasible`] and leaves the point unchanged; the caller decides what to do.
 //!
-//! A [`Path`] is a motion of a point with a heading, four times differentiable: [`path`] has lines, circles, manoeuvres and minimum
-//! snap. [`preview`] checks in advance whether a system can follow. [`flat`] makes references of whole bodies and systems from the paths of their flat outputs (Konz 5.5.3, 5.8), [`joints`] moves joints,
-//! [`InverseKinematics`] a body that joints carry.
+//! A [`Path`] is the motion of a point with a heading, four times differentiable: [`path`] has lines, circles, manoeuvres and minimum snap. [`preview`] checks
+//! feasibility in advance. [`flat`] derives references of whole bodies and systems from the paths of their flat outputs (Konz 5.5.3, 5.8), [`joints`] moves
+//! joints, and [`InverseKinematics`] moves a body that joints carry.
 //!
 //! ```
 //! use fly_control::trajectory::{AttitudeMode, Lissajous, PathTrajectory, Sinusoid, Trajectory};
@@ -75,18 +75,19 @@ pub use transfer::{Leg, Transfer};
 
 use crate::ReferencePoint;
 
-/// A reference over time, of points of the kind `P`: see the [module](self).
+/// A reference over time, with points of type `P`: see the [module](self).
 pub trait Trajectory<P: ?Sized = ReferencePoint>: Send {
-    /// Writes the reference at the time `t` (s) since the beginning. All numbers are finite. Allocates nothing, but for an error's text.
+    /// Writes the reference at the time `t` (s) since the start. All entries are finite. Allocates nothing, except for the text of an
+    /// error.
     ///
     /// # Errors
-    /// [`Infeasible`] where nothing can follow: rigid bodies and systems keep the point that was there.
+    /// [`Infeasible`] if nothing can follow: rigid bodies and systems keep the previous point.
     fn at(&mut self, t: f64, point: &mut P) -> Result<(), Infeasible>;
 
-    /// When it comes to its final rest, s; `None` if it goes on for ever or is not known in advance.
+    /// When it comes to its final rest, s; `None` if it never does or the time is not known in advance.
     fn duration(&self) -> Option<f64>;
 
-    /// Forgets where it has been: call it before a time earlier than the last one. Trajectories that search from their last point need it.
+    /// Resets the internal state: call it before a time earlier than the last one. Trajectories that search from their last point need it.
     fn restart(&mut self) {}
 
     /// The reference at the time `t`, s, by value.

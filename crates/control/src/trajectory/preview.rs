@@ -1,21 +1,21 @@
-//! Whether a system can follow a trajectory, found out in advance.
+//! Feasibility of a trajectory, checked in advance.
 
 use fly_mechanics::System;
 
 use super::{Infeasible, Trajectory};
 use crate::SystemPoint;
 
-/// A trajectory without an end is checked for this long, s.
+/// How long a trajectory without an end is checked, s.
 const HORIZON: f64 = 60.0;
-/// Between two instants that are checked, s, unless it lasts very long.
+/// Time between two checks, s, unless the trajectory is very long.
 const STEP: f64 = 0.02;
-/// Instants that are checked, at most.
+/// The most instants checked.
 const INSTANTS: f64 = 20_000.0;
 
 /// Why a system cannot follow a trajectory.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Violation {
-    /// Nothing can follow it at some instant.
+    /// It is infeasible for any system at some instant.
     #[error(transparent)]
     Infeasible(#[from] Infeasible),
     /// A joint would leave its limits.
@@ -23,11 +23,11 @@ pub enum Violation {
         "at {time} s joint `{joint}` would be at {position:.6}: expected within its limits [{:.6}, {:.6}]", .limits[0], .limits[1]
     )]
     JointLimit {
-        /// When, s.
+        /// The time, s.
         time: f64,
         /// The joint's name.
         joint: String,
-        /// Where it would be, m or rad.
+        /// Its position, m or rad.
         position: f64,
         /// Its limits, m or rad.
         limits: [f64; 2],
@@ -60,7 +60,7 @@ pub fn check(
         for (place, joint, limits) in &limited {
             let position = point.configuration[*place];
             let [low, high] = limits;
-            // Rounding of targets that are the limits.
+            // Targets that coincide with the limits may be rounded.
             if position < low - 1e-9 || position > high + 1e-9 {
                 return Err(Violation::JointLimit {
                     time,

@@ -1,4 +1,4 @@
-//! Setpoints that arrive from outside.
+//! Setpoints received from outside.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::join;
@@ -15,7 +15,7 @@ use super::path::side_of_yaw;
 use super::{Infeasible, Trajectory};
 use crate::ReferencePoint;
 
-/// A setpoint at one instant. Parts that are missing or not finite are filled in as [`Recorded::update`] says.
+/// A setpoint at one instant. [`Recorded::update`] fills in parts that are missing or not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Setpoint {
     /// Position of the body's origin in the world, m.
@@ -30,7 +30,7 @@ pub struct Setpoint {
     pub angular_velocity: Option<Vector3<f64>>,
 }
 
-/// Follows the last setpoint given to it, whatever time it is asked for.
+/// Returns the last setpoint received, whatever the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
     mode: AttitudeMode,
@@ -39,7 +39,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Starts at rest at this pose; `mode` and `gravity` (m/s^2) give the attitude where a setpoint has none.
+    /// Starts at rest in this pose; `mode` and `gravity` (m/s^2) determine the attitude if a setpoint has none.
     pub fn new(mode: AttitudeMode, gravity: Vector3<f64>, start: SE3<f64>) -> Self {
         Self {
             mode,
@@ -48,21 +48,21 @@ impl Recorded {
         }
     }
 
-    /// The same for a body in its field of gravity, with its drag.
+    /// The same with the gravity and drag of a body.
     #[must_use]
     pub fn of_body(mut self, body: &FreeBody<f64>) -> Self {
         self.forces = ExternalForces::of_body(body);
         self
     }
 
-    /// Takes a new setpoint, at the time `time`, s.
+    /// Sets a new setpoint at the time `time`, s.
     ///
-    /// A missing position stays what it was; missing velocities, accelerations and angular velocities are zero. A missing
-    /// attitude keeps the heading of the last one and is upright, or has body z along the thrust that velocity and acceleration
-    /// need. The angular acceleration is taken as zero.
+    /// A missing position keeps its last value; missing velocities, accelerations and angular velocities are zero. A missing
+    /// attitude keeps the last heading and is upright, or aligns body z with the thrust that velocity and acceleration require.
+    /// The angular acceleration is assumed zero.
     ///
     /// # Errors
-    /// [`Infeasible::NoAttitude`] for a setpoint without attitude in free fall: the last one stays.
+    /// [`Infeasible::NoAttitude`] for a setpoint without attitude in free fall: the previous one stays.
     pub fn update(&mut self, time: f64, setpoint: &Setpoint) -> Result<(), Infeasible> {
         let known = |v: Option<Vector3<f64>>| v.filter(|v| v.iter().all(|x| x.is_finite()));
         let position = known(setpoint.position).unwrap_or(self.point.pose.translation);

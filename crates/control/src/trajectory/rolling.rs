@@ -1,4 +1,4 @@
-//! References of systems that roll.
+//! References of rolling systems.
 #![allow(non_snake_case)]
 
 use std::ops::Range;
@@ -12,34 +12,36 @@ use super::{Infeasible, Trajectory};
 use crate::SystemPoint;
 use crate::constrained::Projection;
 
-/// A system that rolls along a trajectory of some of its joints: the others (its wheels) turn as rolling demands, `Z xi_R = 0`, and are where that has brought them.
+/// A rolling system along a trajectory of some of its joints: the others (its wheels) turn such that nothing slips, `Z xi_R = 0`, and have the integrated
+/// positions.
 ///
-/// Where they are is integrated from the last instant on, by Simpson's rule in steps of at most 20 ms.
+/// The positions are integrated from the previous instant, by Simpson's rule in steps of at most 20 ms.
 pub struct RollingTrajectory<T> {
     given: T,
     model: Model<f64>,
     workspace: Workspace<f64>,
     projection: Projection,
-    /// The velocities that follow.
+    /// The velocities determined by the constraints.
     led: Vec<usize>,
     columns: DMatrix<f64>,
     inverse: PseudoInverse<f64>,
     missing: DVector<f64>,
     follow: DVector<f64>,
-    /// Time, configuration and velocity of the last instant.
+    /// Time, configuration and velocity of the previous instant.
     last: Option<f64>,
     turned: Vec<f64>,
     room: SystemPoint,
     step: Vec<f64>,
 }
 
-/// Of Simpson's rule, s.
+/// The step of Simpson's rule, s.
 const STEP: f64 = 0.02;
-/// What slips less than this part of the speed rolls.
+/// A slip below this fraction of the speed counts as rolling.
 const ROLLS: f64 = 1e-9;
 
 impl<T: Trajectory<SystemPoint>> RollingTrajectory<T> {
-    /// Of a system in which something rolls, along `given`, which moves the velocities `moved`; `None` if nothing rolls.
+    /// For a system with rolling contacts, along `given`, which prescribes the velocities `moved`; `None` if nothing
+    /// rolls.
     ///
     /// # Errors
     /// [`ConstraintSetError`].
@@ -79,7 +81,7 @@ impl<T: Trajectory<SystemPoint>> RollingTrajectory<T> {
         }))
     }
 
-    /// All of the point at this instant, with those that follow where they are.
+    /// Completes the point at this instant, with the integrated positions of the dependent joints.
     fn fill(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
         self.given.at(t, point)?;
         for body in self.model.bodies() {
@@ -139,7 +141,7 @@ impl<T: Trajectory<SystemPoint>> RollingTrajectory<T> {
         ));
     }
 
-    /// Turns on what follows, from one instant to another.
+    /// Integrates the dependent joints from one instant to another.
     fn turn(&mut self, from: f64, to: f64) -> Result<(), Infeasible> {
         let mut room = std::mem::take(&mut self.room);
         self.step.fill(0.0);
@@ -160,7 +162,7 @@ impl<T: Trajectory<SystemPoint>> RollingTrajectory<T> {
 impl<T: Trajectory<SystemPoint>> Trajectory<SystemPoint> for RollingTrajectory<T> {
     fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
         let Some(mut from) = self.last else {
-            // Where they begin.
+            // Initial positions.
             self.given.at(t, point)?;
             self.turned.copy_from_slice(&point.configuration);
             self.last = Some(t);

@@ -1,11 +1,11 @@
-//! Systems that are one free body with whatever is fixed to it.
+//! Systems that are a single free body, with bodies fixed to it.
 
 use fly_lie::SE3;
 use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
 use fly_mechanics::{FreeBody, PseudoInertia, Rotor, Rotors, System, Vehicle};
 use nalgebra::Vector3;
 
-/// Why a system is not one free body.
+/// Why a system is not a single free body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOneBody {
     /// No joint moves.
@@ -20,16 +20,16 @@ pub enum NotOneBody {
     /// Motors act on the free joint.
     #[error("motors act on its joint")]
     Motors,
-    /// The body has no mass, nor has what is fixed to it.
+    /// The body and all that is fixed to it have no mass.
     #[error("`{0}` has no mass")]
     Massless(
         /// Its name.
         String,
     ),
-    /// Its drag is not that of a free body.
+    /// The drag is not that of a free body.
     #[error("its drag acts beside the centre of mass of all that is fixed to it")]
     Drag,
-    /// Its rotors are none of a vehicle.
+    /// The rotors are not those of a vehicle.
     #[error("{0}")]
     Rotors(
         /// Why.
@@ -37,8 +37,8 @@ pub enum NotOneBody {
     ),
 }
 
-/// The free body of a system that has no other joint that moves, as a vehicle: the inertias and rotors of all bodies that are fixed to it are merged
-/// into its own. Springs and dampers are left out.
+/// The single free body of a system without other moving joints, as a vehicle: the inertias and rotors of all bodies fixed to it are merged into its
+/// own. Springs and dampers are ignored.
 ///
 /// # Errors
 /// [`NotOneBody`].
@@ -71,7 +71,7 @@ pub fn merged_vehicle(system: &System) -> Result<(BodyId, Vehicle), NotOneBody> 
         &model.neutral_configuration(),
         &vec![0.0; model.dof()],
     );
-    // Of the body itself without rounding.
+    // Avoids rounding for the body itself.
     let pose = |other: BodyId| {
         if other == body {
             SE3::identity()
@@ -95,7 +95,7 @@ pub fn merged_vehicle(system: &System) -> Result<(BodyId, Vehicle), NotOneBody> 
     let own = model.inertia(body).map_or_else(Vector3::zeros, center);
     let drag = model.drag(body).copied();
     let elsewhere = (model.bodies()).any(|other| other != body && model.drag(other).is_some());
-    // Without other masses the two are the same number but for rounding.
+    // Without other masses the two differ only by rounding.
     if elsewhere || (drag.is_some() && (own - center(&inertia)).amax() > 1e-12) {
         return Err(NotOneBody::Drag);
     }

@@ -1,4 +1,4 @@
-//! Sinusoids about an offset that drifts.
+//! Sinusoids about a drifting offset.
 
 use super::jet::Jet;
 use super::{Infeasible, Trajectory};
@@ -8,7 +8,7 @@ use super::{Infeasible, Trajectory};
 pub struct Sinusoid {
     /// The value about which it oscillates at t = 0, m or rad.
     pub offset: f64,
-    /// The rate at which that drifts, m/s or rad/s.
+    /// The rate of that value's drift, m/s or rad/s.
     pub rate: f64,
     /// Amplitude, m or rad.
     pub amplitude: f64,
@@ -19,7 +19,7 @@ pub struct Sinusoid {
 }
 
 impl Sinusoid {
-    /// A value that does not change.
+    /// A constant value.
     pub fn constant(offset: f64) -> Self {
         Self {
             offset,
@@ -27,7 +27,7 @@ impl Sinusoid {
         }
     }
 
-    /// Whether it never changes.
+    /// Returns whether it is constant.
     pub fn is_constant(&self) -> bool {
         self.rate == 0.0 && (self.amplitude == 0.0 || self.angular_frequency == 0.0)
     }
@@ -43,7 +43,7 @@ impl Sinusoid {
     }
 }
 
-/// A sinusoid of every coordinate.
+/// One sinusoid per coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sinusoids(pub Vec<Sinusoid>);
 

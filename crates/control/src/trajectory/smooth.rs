@@ -1,11 +1,11 @@
-//! From 0 to 1 with rest at both ends: a polynomial whose first four derivatives vanish there.
+//! A smooth step from 0 to 1: a polynomial whose first four derivatives vanish at both ends.
 
 use super::jet::Jet;
 
-/// Largest value of the first derivative of [`smooth`] by s: 630 / 256, at s = 1/2.
+/// Largest first derivative of [`smooth`] with respect to s: 630 / 256, at s = 1/2.
 pub const PEAK_SPEED: f64 = 630.0 / 256.0;
 
-/// Largest value of its second derivative: 2520 (s (1 - s))^3 (1 - 2 s) at s = (1 - 1/sqrt 7)/2.
+/// Largest second derivative: 2520 (s (1 - s))^3 (1 - 2 s) at s = (1 - 1/sqrt 7)/2.
 pub fn peak_acceleration() -> f64 {
     let root = 7.0_f64.sqrt().recip();
     2520.0 * ((1.0 - root * root) / 4.0).powi(3) * root
@@ -20,7 +20,7 @@ pub fn smooth(s: Jet<5>) -> Jet<5> {
         return Jet::constant(1.0);
     }
     if s.value() > 0.5 {
-        // The same by symmetry; near the end the terms of the polynomial would cancel.
+        // By symmetry; near the end the terms of the polynomial would cancel.
         return Jet::constant(1.0) - smooth(Jet::constant(1.0) - s);
     }
     let polynomial = [70.0, -315.0, 540.0, -420.0, 126.0];
@@ -49,7 +49,7 @@ pub fn smooth_integral(s: Jet<5>) -> Jet<5> {
 
 /// The shortest time for a distance of this length along [`smooth`] within both limits.
 ///
-/// `length` in m (rad), `speed` in m/s (rad/s), `acceleration` in m/s^2 (rad/s^2); infinite limits do not limit.
+/// `length` in m (rad), `speed` in m/s (rad/s), `acceleration` in m/s^2 (rad/s^2); infinite means no limit.
 pub fn shortest_duration(length: f64, speed: f64, acceleration: f64) -> f64 {
     let by_speed = length * PEAK_SPEED / speed;
     let by_acceleration = (length * peak_acceleration() / acceleration).sqrt();
@@ -95,7 +95,7 @@ mod tests {
                 assert!(error.abs() < 1e-9, "{i} {k} {error}");
             }
         }
-        // Continuous where it is pieced together.
+        // Continuous where the pieces meet.
         assert!((smooth_integral(Jet::linear(1.0 - 1e-9, 1.0)).value() - 0.5).abs() < 1e-8);
     }
 

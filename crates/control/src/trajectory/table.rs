@@ -1,16 +1,16 @@
-//! Curves through the rows of a table.
+//! Smooth curves through the rows of a table.
 
 use super::jet::Jet;
 use super::smooth::smooth;
 
-/// Rows that a curve is fitted through at once: a polynomial of one degree less.
+/// The number of rows per polynomial fit, whose degree is one less.
 const FIT: usize = 7;
 
-/// Columns over rising times, with a smooth curve through each.
+/// Columns over increasing times, with a smooth curve through each.
 ///
-/// About every row lies the polynomial of degree 6 through it and its neighbours; between two rows a curve goes over from the one
-/// polynomial to the other along [`smooth`], so that it passes all rows and has four continuous derivatives. Before the first and
-/// after the last row it rests there; where the rows do not come to rest themselves, the curve jumps in velocity.
+/// Each row has the polynomial of degree 6 through it and its neighbours. Between two rows the curve blends from one polynomial
+/// to the other along [`smooth`], so that it passes through all rows and has four continuous derivatives. Before the first and
+/// after the last row it is at rest; if the rows themselves do not come to rest, the velocity jumps there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     columns: Vec<String>,
@@ -19,33 +19,33 @@ pub struct Table {
     values: Vec<f64>,
 }
 
-/// Why a text makes no curves.
+/// Why a text is not a table of curves.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SampleError {
     /// The header.
     #[error("line 1: expected the columns {expected}, found {found}")]
     Header {
-        /// What it should be.
+        /// The expected header.
         expected: &'static str,
-        /// What it is.
+        /// The actual header.
         found: String,
     },
-    /// A row that is not of numbers.
+    /// A row with anything but numbers.
     #[error("line {line}: expected {expected} finite numbers separated by commas, found {found}")]
     Row {
         /// Counted from 1.
         line: usize,
-        /// How many columns there are.
+        /// Number of columns.
         expected: usize,
         /// The row.
         found: String,
     },
-    /// Times that do not rise.
+    /// Times that do not increase.
     #[error("line {line}: expected a time after {before} s, found {found} s")]
     Time {
         /// Counted from 1.
         line: usize,
-        /// The time of the row before.
+        /// The time of the previous row.
         before: f64,
         /// The time of this row.
         found: f64,
@@ -56,8 +56,8 @@ pub enum SampleError {
 }
 
 impl Table {
-    /// From comma-separated values: a header whose first column is `time` (s), then one row for each instant. Empty lines and lines that
-    /// begin with `#` are left out. `known` says whether the other columns are; `expected` what they should be.
+    /// From comma-separated values: a header whose first column is `time` (s), then one row per instant. Empty lines and lines that
+    /// begin with `#` are ignored. `known` tells whether the names of the other columns are valid; `expected` describes valid names.
     ///
     /// # Errors
     /// [`SampleError`], with the line.
@@ -122,7 +122,7 @@ impl Table {
         Ok(())
     }
 
-    /// The names of the columns but for the time.
+    /// The names of the columns other than time.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -163,7 +163,7 @@ impl Table {
         &self.values[n * index..n * (index + 1)]
     }
 
-    /// The polynomial about a row: its first row, and what each row counts in Lagrange's form.
+    /// The polynomial about a row: its first row, and the Lagrange weights of its rows.
     fn weights(&self, index: usize, t: f64) -> (usize, [Jet<5>; FIT]) {
         let first = index.saturating_sub(FIT / 2).min(self.times.len() - FIT);
         let near = &self.times[first..first + FIT];
@@ -182,7 +182,7 @@ impl Table {
     }
 }
 
-/// Long lines cut short.
+/// Truncates long lines.
 fn quoted(text: &str) -> String {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {

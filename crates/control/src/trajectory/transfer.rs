@@ -1,4 +1,4 @@
-//! From rest to rest, leg by leg.
+//! Rest-to-rest motion in legs.
 
 use super::jet::Jet;
 use super::{Infeasible, Trajectory, smooth};
@@ -6,20 +6,20 @@ use super::{Infeasible, Trajectory, smooth};
 /// One leg of a [`Transfer`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leg {
-    /// Where it ends, m or rad: one number for each coordinate.
+    /// Its end, m or rad: one entry per coordinate.
     pub to: Vec<f64>,
-    /// When it begins, s; not before the end of the leg before.
+    /// Its start, s; not before the end of the previous leg.
     pub start: f64,
-    /// How long it takes, s; with 0 it jumps.
+    /// Its duration, s; 0 means a jump.
     pub duration: f64,
 }
 
-/// Any number of coordinates from rest to rest, leg by leg, each along [`smooth`].
+/// Any number of coordinates that move from rest to rest, leg by leg, each along [`smooth`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// Where it begins, m or rad.
+    /// The start, m or rad.
     pub from: Vec<f64>,
-    /// The legs in the order of time.
+    /// The legs in chronological order.
     pub legs: Vec<Leg>,
     /// How long it rests at the end, s.
     pub hold: f64,
@@ -43,7 +43,7 @@ impl Transfer {
         }
     }
 
-    /// When it has come to its final rest and rested there, s.
+    /// The end of the final rest, s.
     pub fn end(&self) -> f64 {
         let arrival = self.legs.last().map_or(0.0, |leg| leg.start + leg.duration);
         arrival + self.hold
@@ -51,7 +51,7 @@ impl Transfer {
 }
 
 impl Leg {
-    /// The part that is done at the time `t`, s: 0 to 1.
+    /// The completed fraction at time `t`, s: 0 to 1.
     fn part(&self, t: f64) -> Jet<5> {
         if self.duration > 0.0 {
             smooth(Jet::linear(

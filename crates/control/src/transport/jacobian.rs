@@ -5,7 +5,8 @@ use fly_lie::operators::{angular, linear};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use nalgebra::{DMatrixView, Matrix3xX, Matrix6, Matrix6xX, Vector3};
 
-/// `J_T = R [I, -wed h] J`, 3 x n: the velocity of a point of a body seen from another one, in the axes of that other one; and its rate.
+/// `J_T = R [I, -wed h] J`, 3 x n, and its rate: the Jacobian of the velocity of a point on one body relative to another one, in the
+/// axes of the other one.
 #[derive(Clone, Debug)]
 pub(crate) struct PointJacobian {
     pub value: Matrix3xX<f64>,
@@ -15,7 +16,7 @@ pub(crate) struct PointJacobian {
 }
 
 impl PointJacobian {
-    /// For n degrees of freedom.
+    /// Allocates for n degrees of freedom.
     pub fn new(n: usize) -> Self {
         Self {
             value: Matrix3xX::zeros(n),
@@ -25,7 +26,7 @@ impl PointJacobian {
         }
     }
 
-    /// Of the point h of `b` seen from `a`.
+    /// Updates for the point h of `b` relative to `a`.
     pub fn update(
         &mut self,
         workspace: &Workspace<f64>,
@@ -48,8 +49,8 @@ impl PointJacobian {
     }
 }
 
-/// `J^+` of a matrix with `k <= 6` rows and independent columns, in the first n rows and k columns; `None` if they depend on each other to twelve
-/// digits, seven if n < 6. Rows of zeros may follow those that count.
+/// `J^+` of a matrix with `k <= 6` rows and independent columns, in the first n rows and k columns; `None` if the columns are dependent to twelve
+/// digits, seven if n < 6. Rows beyond k must be zero.
 pub(crate) fn left_inverse(J: &DMatrixView<'_, f64>) -> Option<Matrix6<f64>> {
     let (k, n) = J.shape();
     if n > k {
@@ -66,7 +67,7 @@ pub(crate) fn left_inverse(J: &DMatrixView<'_, f64>) -> Option<Matrix6<f64>> {
             gram[(i, i)] = scale * scale;
         }
         let gram = gram.try_inverse()?;
-        // Beyond that the squares of the columns are dependent to rounding, and their inverse is chance.
+        // Beyond that the squared columns are dependent to rounding, and their inverse is meaningless.
         if gram.amax() * scale * scale > 1e14 {
             return None;
         }

@@ -9,11 +9,11 @@ use super::jacobian::{PointJacobian, left_inverse};
 use super::{Map, Transport, adjoint, centred};
 use crate::system::SystemPair;
 
-/// Why there is no transport map.
+/// Why a transport map does not exist or does not match.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// The task's Jacobian is singular where the system is.
+    /// The task's Jacobian is rank-deficient in this configuration.
     #[error(
         "the transport map needs a Jacobian with independent columns, but that of `{body}` relative to `{base}` is singular here; keep away from \
          this configuration, or use another map"
@@ -24,9 +24,9 @@ pub enum TransportError {
         /// The body b.
         body: String,
     },
-    /// Error coordinates do not tell how the system moves.
+    /// The Jacobian of the error coordinates is rank-deficient.
     #[error(
-        "the error coordinates tell only {rank} of {dof} ways of moving apart here: keep away from this configuration, or use more of them, Konz (B.41)"
+        "the error coordinates determine only {rank} of {dof} degrees of freedom here: keep away from this configuration, or use more of them, Konz (B.41)"
     )]
     ErrorCoordinates {
         /// The rank of their Jacobian.
@@ -34,7 +34,7 @@ pub enum TransportError {
         /// n.
         dof: usize,
     },
-    /// The map does not suit the potential: (5.43) is violated.
+    /// The map does not match the potential: (5.43) is violated.
     #[error(
         "the transport map does not fit the potential: grad_R V + Q^T grad V should vanish, but reaches {error:e} where the gradient is {scale:e} \
          (Konz (5.43)); the total energy would not decrease"
@@ -47,7 +47,7 @@ pub enum TransportError {
     },
 }
 
-/// What a map may look at: the system, its pairs, and the kinematics of state and reference, Jacobians included.
+/// The data for a transport map: the system, its pairs, and the kinematics of state and reference, Jacobians included.
 pub struct Transported<'a> {
     /// The system.
     pub model: &'a Model<f64>,
@@ -60,18 +60,19 @@ pub struct Transported<'a> {
 }
 
 impl Transported<'_> {
-    /// `grad V`, n numbers: how the desired potential changes with the state.
+    /// `grad V`, n entries: the gradient of the desired potential with respect to the state.
     pub fn gradient(&self) -> DVector<f64> {
         self.gradient_of(self.actual, self.reference)
     }
 
-    /// `grad_R V`, n numbers: how it changes with the reference.
+    /// `grad_R V`, n entries: its gradient with respect to the reference.
     pub fn reference_gradient(&self) -> DVector<f64> {
         // V is symmetric in the two poses.
         self.gradient_of(self.reference, self.actual)
     }
 
-    /// Whether a map fits the potential, `grad_R V = -Q^T grad V`, Konz (5.43), to this relative tolerance. Allocates: a check, not part of a step.
+    /// Checks that a map matches the potential, `grad_R V = -Q^T grad V`, Konz (5.43), to this relative tolerance. Allocates: for analysis, not for
+    /// the control step.
     ///
     /// # Errors
     /// [`TransportError::Unfit`].
@@ -98,23 +99,24 @@ impl Transported<'_> {
     }
 }
 
-/// A linear map Q from the velocities at the reference to those at the state that suits the potential, `grad_R V = -Q^T grad V`, Konz (5.43).
+/// A linear map Q from the velocities at the reference to those at the state that matches the potential, `grad_R V = -Q^T grad V`,
+/// Konz (5.43).
 pub trait TransportMap: Send {
-    /// Writes Q and its rate along the motion of state and reference. What it needs beyond `map` it should hold itself: it is called in every
-    /// control step.
+    /// Writes Q and its rate along the motion of state and reference. Called in every control step: keep scratch memory in `self` rather than
+    /// allocating.
     ///
     /// # Errors
-    /// [`TransportError::Singular`] where there is no map.
+    /// [`TransportError::Singular`] where the map is singular.
     fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError>;
 }
 
-/// The map of every joint for itself: the identity for angles and distances, `R^T R_R` for a spherical joint, `Ad(E)` for a free one, (5.64).
+/// A map joint by joint: the identity for angles and distances, `R^T R_R` for a spherical joint, `Ad(E)` for a free one, (5.64).
 ///
-/// It suits potentials between bodies and the bodies that carry them, unless by a universal joint: their potential is no function of the
-/// differences of its angles. [`Transported::check`] tells.
+/// It matches potentials between neighbouring bodies, unless they are connected by a universal joint, whose potential is not a function of the
+/// differences of its angles. [`Transported::check`] verifies the match.
 ///
-/// It goes by the kind of the joints, so that the closed loop depends on them: a body on three hinges (Euler angles) in place of a ball joint is
-/// steered otherwise, and worse, for the same desired energies. [`PairMap`] does not depend on the coordinates.
+/// It depends on the choice of joints, and so does the closed loop: a body on three hinges (Euler angles) in place of a ball joint is controlled
+/// differently, and worse, for the same desired energies. [`PairMap`] is independent of the coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JointMap;
 
@@ -135,7 +137,7 @@ impl TransportMap for JointMap {
                 _ => continue,
             };
             let of_twist = adjoint(&own.E, &own.z, &own.z_R);
-            // The directions of these joints are orthonormal and the same everywhere.
+            // The axes of these joints are orthonormal and constant.
             let directions = joint.subspace(&[]);
             let start = at.model.velocity_range(b).start;
             for (j, s_R) in directions.columns().iter().enumerate() {
@@ -149,12 +151,12 @@ impl TransportMap for JointMap {
     }
 }
 
-/// The map of one pair with a Jacobian of independent columns (a tool, a free body, a planar one): `Q = J^+ Q_b J_R` with the map `Q_b` of the pair's twist,
-/// Konz (5.134), which forgets `Ad(E)`.
+/// The map of one pair with a Jacobian of full column rank (a tool, a free body, a planar one): `Q = J^+ Q_b J_R` with the map `Q_b` of the pair's twist,
+/// Konz (5.134), which omits `Ad(E)`.
 ///
-/// It is made of twists alone, and in other velocities `xi' = Z(x)^-1 xi` becomes `Z(x)^-1 Q Z(x_R)`: the closed loop is the same motion whether a
-/// rotation matrix, a quaternion or Euler angles describe the attitude, and body or inertial velocities the motion. So it is for the map of several
-/// pairs that stacks their Jacobians S, `Q = S^+ diag(Q_b) S_R`.
+/// It uses twists alone. In other velocities `xi' = Z(x)^-1 xi` it becomes `Z(x)^-1 Q Z(x_R)`: the closed-loop motion is the same whether a rotation matrix,
+/// a quaternion or Euler angles describe the attitude, and body or inertial velocities the motion. The same holds for the map of several pairs with stacked
+/// Jacobians S, `Q = S^+ diag(Q_b) S_R`.
 #[derive(Clone, Debug)]
 pub struct PairMap {
     kind: Transport,
@@ -166,7 +168,7 @@ pub struct PairMap {
 }
 
 impl PairMap {
-    /// Of the pair with this index in the template. The system must have at most six degrees of freedom.
+    /// For the pair with this index in the template. The system must have at most six degrees of freedom.
     pub fn new(model: &Model<f64>, kind: Transport, pair: usize) -> Self {
         let J = Matrix6xX::zeros(model.dof());
         Self {
@@ -209,7 +211,7 @@ impl TransportMap for PairMap {
     }
 }
 
-/// The map of a point of a body: `Q = J_T^+ J_T,R` with the velocity `J_T xi` of the point in the axes of the frame it is seen from, Konz (5.129).
+/// The map of a point on a body: `Q = J_T^+ J_T,R` with the point's velocity `J_T xi` in the axes of the reference body, Konz (5.129).
 #[derive(Clone, Debug)]
 pub struct PointMap {
     a: BodyId,
@@ -220,7 +222,8 @@ pub struct PointMap {
 }
 
 impl PointMap {
-    /// Of the point of `b` with these coordinates (m), seen from `a`. Its Jacobian must have independent columns: at most three degrees of freedom.
+    /// For the point of `b` with these coordinates (m), relative to `a`. Its Jacobian must have independent columns: at most three degrees of
+    /// freedom.
     pub fn new(model: &Model<f64>, a: BodyId, b: BodyId, point: Vector3<f64>) -> Self {
         let jacobian = PointJacobian::new(model.dof());
         Self {
@@ -268,7 +271,7 @@ struct Relative {
 }
 
 impl Relative {
-    /// Without the translation.
+    /// Drops the translation.
     fn turning(mut self) -> Self {
         self.E.translation = Vector3::zeros();
         self.z.fixed_rows_mut::<3>(0).fill(0.0);

@@ -1,13 +1,13 @@
-//! Transport maps: the reference's velocity carried to where the system is, Konz 5.3.3.
+//! Transport maps: carry the reference's velocity to the actual configuration, Konz 5.3.3.
 //!
-//! The energy-based approach compares the velocity xi at the configuration x with the velocity xi_R at another one. Any
-//! linear map Q that turns the change of the potential by one into that by the other serves (5.43):
+//! The energy-based approach compares the velocity xi at the configuration x with the velocity xi_R at another
+//! configuration. Any linear map Q that relates the two gradients of the potential will do (5.43):
 //!
 //! ```text
 //! grad_R V = -Q^T grad V
 //! ```
 //!
-//! [`adjoint`] (5.64) and [`centred`] (5.67) are those of the twist of one pair. A whole system has a `TransportMap`: `JointMap`, `PairMap`,
+//! [`adjoint`] (5.64) and [`centred`] (5.67) map the twist of one pair. A whole system has a `TransportMap`: `JointMap`, `PairMap`,
 //! `PointMap` or a user-defined one.
 #![allow(non_snake_case)]
 
@@ -57,7 +57,7 @@ impl<T: RealField + Copy, N: Dim> Map<T, N>
 where
     DefaultAllocator: Allocator<N, N>,
 {
-    /// Room for n degrees of freedom.
+    /// Allocates for n degrees of freedom.
     pub fn new(n: N) -> Self {
         Self {
             Q: OMatrix::zeros_generic(n, n),
@@ -68,8 +68,8 @@ where
 
 /// `Q = Ad(E)`, `Qdot = -ad(z_E) Ad(E)` with `z_E = z - Ad(E) z_R`, Konz (5.64).
 ///
-/// The reference's velocity as that of a body rigidly fixed to the reference. With it f_D and T-bar are those of the
-/// body-based approach and only the connection differs.
+/// Treats the reference's velocity as that of a body rigidly attached to the reference. With this map f_D and T-bar are
+/// those of the body-based approach and only the connection differs.
 pub fn adjoint<T: RealField + Copy>(
     E: &SE3<T>,
     z: &Vector6<T>,
@@ -94,9 +94,9 @@ pub(crate) fn write_adjoint<T: RealField + Copy>(
 
 /// `Q = [[E3, wed h E3 - E3 wed h], [0, E3]]` with `E3 = R^T R_R`, Konz (5.67), about the centre of stiffness h.
 ///
-/// The rate has `-wed(w_E) E3`, `w_E = w - E3 w_R`, in place of every E3. If all three centres of the pair lie in the
+/// The rate has `-wed(w_E) E3`, `w_E = w - E3 w_R`, in place of every E3. If all three centres of the pair coincide with the
 /// origin, the translation obeys `m e'' + d e' + k e = 0` in the world and the total energy decreases: the best choice for a
-/// fully actuated vehicle (not in the dissertation; found and checked numerically).
+/// fully actuated vehicle (not in the dissertation; found and verified numerically).
 pub fn centred<T: RealField + Copy>(
     E: &SE3<T>,
     z: &Vector6<T>,

@@ -1,66 +1,65 @@
-//! The largest bandwidth with which a loop keeps what is asked of it.
+//! The largest bandwidth at which a loop meets its requirements.
 
 use std::fmt;
 
 use crate::analysis::Shortfall;
 
-/// Why a loop is not as it should be.
+/// The requirement that a loop violates.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Limit {
-    /// There are no such parameters.
+    /// There are no parameters with this bandwidth.
     Parameters(String),
-    /// A margin is not kept.
+    /// A margin is missed.
     Margin(Shortfall),
-    /// An input is at its limit for an error from which it should not be.
+    /// An input saturates at too small an error.
     Saturation {
-        /// The largest error that takes no input to its limit.
+        /// The largest error that saturates no input.
         free: f64,
-        /// What is asked for.
+        /// The required one.
         expected: f64,
         /// The unit of both: m, rad, or either.
         unit: &'static str,
     },
 }
 
-/// The largest bandwidth that was found.
+/// The largest bandwidth found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fastest {
     /// rad/s.
     pub bandwidth: f64,
-    /// What forbids a bandwidth that is larger by [`SCAN`]; `None` where the search began there.
+    /// The requirement violated at a bandwidth larger by [`SCAN`]; `None` if the search began there.
     pub limit: Option<Limit>,
 }
 
-/// No bandwidth in the whole range keeps what is asked for.
+/// No bandwidth in the range meets the requirements.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "no {motion} between {least:.3} and {most:.0} rad/s keeps the margins: at {least:.3} rad/s {limit}; at {nearest:.3} rad/s {there}"
 )]
 pub struct NoneKeeps {
-    /// What was looked for.
+    /// The motion.
     pub motion: &'static str,
-    /// The slowest that was looked at, rad/s.
+    /// The smallest bandwidth tested, rad/s.
     pub least: f64,
-    /// The fastest, rad/s.
+    /// The largest bandwidth tested, rad/s.
     pub most: f64,
-    /// What is wrong with the slowest.
+    /// The requirement violated at the smallest.
     pub limit: Limit,
-    /// The fastest one of those that come nearest: for which there are parameters and the loop is stable.
+    /// The fastest of the best candidates: those with parameters and a stable loop.
     pub nearest: f64,
-    /// What is wrong with that.
+    /// The requirement violated there.
     pub there: Limit,
 }
 
-/// The ratio of neighbouring bandwidths that are looked at.
+/// The ratio of successive bandwidths tested.
 pub const SCAN: f64 = 1.05;
-/// How precisely the border is found.
+/// The relative precision of the result.
 const PRECISE: f64 = 1e-3;
 
-/// The largest bandwidth (rad/s) of a range whose `limit` is none.
+/// The largest bandwidth (rad/s) in a range for which `limit` returns `None`.
 ///
-/// Nothing is taken for monotone: bandwidths a factor [`SCAN`] apart are looked at from the fastest down, the first that holds is taken, the border
-/// between it and its faster neighbour is found by halving, and one larger by [`SCAN`] must not hold. Between those that are looked at a
-/// narrow window may be missed.
+/// Does not assume monotonicity: tests bandwidths a factor [`SCAN`] apart from the largest down, takes the first that holds, bisects between it and
+/// its larger neighbour, and requires that one larger by [`SCAN`] fails. May miss a window narrower than that factor.
 ///
 /// # Errors
 /// [`NoneKeeps`], and those of `limit`.
@@ -124,11 +123,11 @@ pub fn fastest<E: From<NoneKeeps>>(
     }
 }
 
-/// What reads well: 3.42, not 3.4238.
+/// Round down to three digits: 3.42, not 3.4238.
 fn three_digits_down(number: f64) -> f64 {
     let unit = 10.0_f64.powf(number.log10().floor() - 2.0);
     let digits = (number / unit).floor();
-    // What is typed in is what is meant: 342/100, not 342*0.01.
+    // The number as typed: 342/100, not 342*0.01.
     if unit < 1.0 {
         digits / unit.recip().round()
     } else {

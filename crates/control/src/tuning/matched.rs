@@ -11,11 +11,11 @@ use crate::pair::Pair;
 use crate::rest;
 use crate::system::SystemPair;
 
-/// What is left of the matching force may be rounding.
+/// A residual matching force below this may be rounding.
 const MATCHED: f64 = 1e-8;
 
-/// Pairs of a system near whose configuration these poles (1/s, at most 2n) are among those of small errors, and which its inputs can follow, by a
-/// [`MatchingSearch`]: between the world and every body that moves, and between every two of these.
+/// Pairs whose energies the inputs can follow near this configuration, and whose linearised poles include these (1/s, at most 2n), by a
+/// [`MatchingSearch`]: between the world and every moving body, and between every two moving bodies.
 ///
 /// # Errors
 /// [`TuningError::NotAtRest`], [`TuningError::Matching`], [`TuningError::Unmatched`].
@@ -59,7 +59,7 @@ pub(super) fn matched(
         .collect())
 }
 
-/// The world and every body that moves, then every two of these.
+/// The world with every moving body, then every two moving bodies.
 fn pairs(model: &Model<f64>) -> Vec<(BodyId, BodyId)> {
     let moving: Vec<_> = (model.bodies())
         .filter(|body| !model.velocity_range(*body).is_empty())
@@ -70,7 +70,7 @@ fn pairs(model: &Model<f64>) -> Vec<(BodyId, BodyId)> {
     from_world.chain(between).collect()
 }
 
-/// A body's own inertia on critically damped springs.
+/// The body's own inertia on critically damped springs.
 fn start(model: &Model<f64>, body: BodyId, frequency: f64) -> Pair {
     let inertia = match model.inertia(body) {
         Some(inertia) => *inertia.second_moment(),

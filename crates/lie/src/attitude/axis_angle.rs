@@ -36,10 +36,10 @@ impl<T: RealField + Copy> AxisAngle<T> {
 
     /// Axis and angle of a rotation, `0 < angle <= pi`.
     ///
-    /// They are read from the logarithm, which is exact at every angle; Konz (A.150) loses the axis near a half turn.
+    /// Computed from the logarithm, which is exact at every angle; Konz (A.150) loses the axis near a half turn.
     ///
     /// # Errors
-    /// [`Singularity::NoAngle`] of no rotation, [`Singularity::NotFinite`].
+    /// [`Singularity::NoAngle`] for the identity, [`Singularity::NotFinite`].
     pub fn from_rotation(rotation: &SO3<T>) -> Result<Self, Singularity> {
         let w = rotation.log();
         let largest = w.amax();

@@ -4,9 +4,9 @@ use nalgebra::{Matrix3, RealField, Vector3, convert};
 
 use crate::{SO3, Singularity, UnitQuaternion};
 
-/// The axes that are turned about, one after the other, each as the turns before have left it: `R = R_1 R_2 R_3`.
+/// The rotation axes in order, each as moved by the previous rotations: `R = R_1 R_2 R_3`.
 ///
-/// Yaw, pitch and roll are [`EulerSequence::ZYX`]. Sequences about fixed axes are the same in reverse.
+/// Yaw, pitch and roll are [`EulerSequence::ZYX`]. Sequences about fixed axes are the same in reverse order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(missing_docs, reason = "the name says it all")]
@@ -60,7 +60,7 @@ impl EulerSequence {
         }
     }
 
-    /// Whether the first axis comes again, as in ZXZ; the singularity is then at 0 and π, else at ±π/2.
+    /// Returns whether the first axis is repeated, as in ZXZ; the singularity is then at 0 and π, otherwise at ±π/2.
     pub const fn is_symmetric(self) -> bool {
         let [first, _, third] = self.axes();
         first == third
@@ -87,13 +87,13 @@ pub struct Euler<T: RealField + Copy> {
     pub sequence: EulerSequence,
     /// The angles, in the order of the sequence.
     pub angles: [T; 3],
-    /// Whether first and third axis coincide to rounding, so that only the sum or difference of their angles has a meaning.
+    /// Whether first and third axis coincide to rounding, so that only the sum or difference of their angles is defined.
     pub singular: bool,
 }
 
 /// # Rotation
 impl<T: RealField + Copy> Euler<T> {
-    /// These angles.
+    /// From these angles.
     pub fn new(sequence: EulerSequence, angles: [T; 3]) -> Self {
         let (s, k) = angles[1].sin_cos();
         let distance = if sequence.is_symmetric() { s } else { k };
@@ -117,8 +117,8 @@ impl<T: RealField + Copy> Euler<T> {
 
     /// The angles of a rotation: the first and third in `[-pi, pi]`, the second in `[-pi/2, pi/2]`, for symmetric sequences in `[0, pi]`.
     ///
-    /// They come from the half sum and half difference of the outer angles, which are exact at every angle.[^1] Konz (A.164) takes an
-    /// arc sine, which loses half the digits near the singularity. At the singularity the third angle is zero.
+    /// They are computed from the half sum and half difference of the outer angles, which are exact at every angle.[^1] Konz (A.164)
+    /// uses an arc sine, which loses half the digits near the singularity. At the singularity the third angle is zero.
     ///
     /// [^1]: E. Bernardes, S. Viollet, *Quaternion to Euler angles conversion: a direct, general and computationally efficient method* (2022).
     pub fn from_rotation(rotation: &SO3<T>, sequence: EulerSequence) -> Self {
@@ -180,7 +180,7 @@ impl<T: RealField + Copy> Euler<T> {
 impl<T: RealField + Copy> Euler<T> {
     /// The matrix `E` of `omega = E rates`; for ZYX its columns are those of Konz (A.163) in reverse.
     ///
-    /// Its columns are the three axes, seen from the body.
+    /// Its columns are the three axes in the body frame.
     pub fn rate_matrix(&self) -> Matrix3<T> {
         let [first, second, third] = self.sequence.axes();
         let axis = |k: usize, angle: T| {
@@ -245,7 +245,8 @@ impl<T: RealField + Copy> Euler<T> {
         self.rates(&(omega_dot - self.bias(&rates)))
     }
 
-    /// `E_dot rates`: each axis, fixed where it is turned about, is left behind by the turns that follow.
+    /// `E_dot rates`: each axis is fixed in the frame before its rotation, and the following rotations move the body
+    /// relative to it.
     fn bias(&self, rates: &Vector3<T>) -> Vector3<T> {
         let E = self.rate_matrix();
         let after_second = E.column(2) * rates.z;
@@ -255,12 +256,12 @@ impl<T: RealField + Copy> Euler<T> {
     }
 }
 
-/// What counts as no distance from the singularity: a few roundings.
+/// Distances from the singularity below this are rounding.
 fn threshold<T: RealField + Copy>() -> T {
     T::default_epsilon() * convert(8.0)
 }
 
-/// An angle within a turn of `[-pi, pi]`, brought there.
+/// Wraps an angle within a turn of `[-pi, pi]` to that interval.
 fn principal<T: RealField + Copy>(angle: T) -> T {
     if angle > T::pi() {
         angle - T::two_pi()

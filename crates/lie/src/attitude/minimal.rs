@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, RealField, Vector3, convert};
 use crate::operators::hat3;
 use crate::{SO3, Singularity};
 
-/// The rotation by the smallest angle that takes the unit vector `a` to the unit vector `b`, with its rates.
+/// The smallest rotation of the unit vector `a` to the unit vector `b`, with its rates.
 ///
 /// ```
 /// use fly_lie::attitude::MinimalRotation;
@@ -31,7 +31,7 @@ impl<T: RealField + Copy> MinimalRotation<T> {
     /// # Errors
     /// [`Singularity::Opposite`] if `a + b = 0`, [`Singularity::NotFinite`].
     pub fn new(a: Vector3<T>, b: Vector3<T>) -> Result<Self, Singularity> {
-        // 1 + a . b = |a + b|²/2, without its cancellation near opposite directions.
+        // 1 + a . b = |a + b|²/2, without cancellation near opposite directions.
         let two: T = convert(2.0);
         let s = two / (a + b).norm_squared();
         if !(a.iter().chain(b.iter())).all(nalgebra::ComplexField::is_finite) {
@@ -69,7 +69,7 @@ impl<T: RealField + Copy> MinimalRotation<T> {
 /// # Ok::<(), fly_lie::Singularity>(())
 /// ```
 impl<T: RealField + Copy> MinimalRotation<T> {
-    /// The angular velocity `vee(Rᵀ R_dot)`, Konz (A.174), while the directions move with these derivatives.
+    /// The angular velocity `vee(Rᵀ R_dot)`, Konz (A.174), for these derivatives of the directions.
     pub fn angular_velocity(&self, a_dot: &Vector3<T>, b_dot: &Vector3<T>) -> Vector3<T> {
         let (a, b) = (&self.a, &self.b);
         let two: T = convert(2.0);
@@ -93,7 +93,8 @@ impl<T: RealField + Copy> MinimalRotation<T> {
         ((a + b).cross(&(b_ddot - a_ddot)) + twice * two - omega * drift) * self.s
     }
 
-    /// The other way: the derivative of `b = R a` when the rotation turns with `omega` and `a` moves.
+    /// The inverse problem: the derivative of `b = R a` when the rotation has the angular velocity `omega` and `a` this
+    /// derivative.
     pub fn target_rate(&self, omega: &Vector3<T>, a_dot: &Vector3<T>) -> Vector3<T> {
         self.rotation().act(&(omega.cross(&self.a) + a_dot))
     }

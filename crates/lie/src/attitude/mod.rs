@@ -1,14 +1,14 @@
-//! Parameterisations of attitudes, with rates and accelerations both ways (Konz A.5).
+//! Attitude parameterisations, with rates and accelerations both ways (Konz A.5).
 //!
 //! | parameters | singular | from a rotation | rates | accelerations |
 //! |---|---|---|---|---|
-//! | [`AxisAngle`] | no angle | `from_rotation` | `rates`, `angular_velocity` | `accelerations`, `angular_acceleration` |
+//! | [`AxisAngle`] | zero angle | `from_rotation` | `rates`, `angular_velocity` | `accelerations`, `angular_acceleration` |
 //! | quaternion, [`quaternion`] | nowhere | [`SO3::to_quaternion`](crate::SO3::to_quaternion) | `rates`, `angular_velocity` | the same |
 //! | [`Euler`], 12 sequences | two angles | `from_rotation` | the same | the same |
 //! | [`YawTilt`] | upside down | `from_rotation` | the same | the same |
 //! | [`MinimalRotation`] | opposite directions | - | `target_rate`, `angular_velocity` | the same |
 //!
-//! Angular velocities and accelerations are the body's, in its own frame: `R_dot = R hat(omega)`.
+//! Angular velocities and accelerations are those of the body in its own frame: `R_dot = R hat(omega)`.
 
 mod axis_angle;
 mod euler;

@@ -1,5 +1,5 @@
-//! Products and rates of quaternions `w, x, y, z` (Konz A.5.2), which keep their sign. The conversions are [`SO3::from_quaternion`](crate::SO3::from_quaternion) and
-//! [`SO3::to_quaternion`](crate::SO3::to_quaternion).
+//! Products and rates of quaternions `w, x, y, z` (Konz A.5.2), which preserve their sign. The conversions are
+//! [`SO3::from_quaternion`](crate::SO3::from_quaternion) and [`SO3::to_quaternion`](crate::SO3::to_quaternion).
 //!
 //! ```
 //! use fly_lie::attitude::quaternion::{accelerations, angular_acceleration, angular_velocity, product, rates};

@@ -1,10 +1,10 @@
-//! Yaw and tilt: the parameters of multicopters (Konz (A.166) to (A.171)).
+//! Yaw and tilt: an attitude parameterisation for multicopters (Konz (A.166) to (A.171)).
 
 use nalgebra::{Matrix3, RealField, Vector2, Vector3};
 
 use crate::{SO3, Singularity};
 
-/// A tilt that takes the z axis to the unit vector `p` by the smallest rotation, and then a yaw about the world's z axis.
+/// A tilt, the smallest rotation of the z axis to the unit vector `p`, followed by a yaw about the world's z axis.
 ///
 /// ```
 /// use fly_lie::{SO3, attitude::YawTilt};
@@ -26,7 +26,7 @@ pub struct YawTilt<T: RealField + Copy> {
 
 /// # Rotation
 impl<T: RealField + Copy> YawTilt<T> {
-    /// This yaw and this direction `p` of the tilted z axis before the yaw, of norm 1 to rounding.
+    /// From the yaw and the direction `p` of the tilted z axis before the yaw, of norm 1 to rounding.
     ///
     /// # Errors
     /// [`Singularity::UpsideDown`] if `p = -e_z`, [`Singularity::NotFinite`].
@@ -34,7 +34,7 @@ impl<T: RealField + Copy> YawTilt<T> {
         if !(yaw.is_finite() && tilt.iter().all(nalgebra::ComplexField::is_finite)) {
             return Err(Singularity::NotFinite);
         }
-        // 1 + p_z, below the horizon without its cancellation.
+        // 1 + p_z, without cancellation below the horizon.
         let one = T::one();
         let sum = if tilt.z < T::zero() {
             (tilt.x * tilt.x + tilt.y * tilt.y) / (one - tilt.z)
@@ -150,7 +150,7 @@ impl<T: RealField + Copy> YawTilt<T> {
     }
 }
 
-/// The tilt's part of (A.170), linear in the tilt: minus the third row of `R` turns with the body.
+/// The tilt's part of (A.170), linear in the tilt: minus the third row of `R` rotates with the body.
 fn tilt_rate<T: RealField + Copy>(p: &Vector3<T>, omega: &Vector3<T>) -> Vector3<T> {
     Vector3::new(
         p.z * omega.y + p.y * omega.z,

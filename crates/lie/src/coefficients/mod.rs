@@ -1,15 +1,15 @@
-//! The scalar functions of the angle that the exponentials, logarithms and Jacobians are made of.
+//! The scalar functions of the angle in exponentials, logarithms and Jacobians.
 //!
-//! Every one of them is analytic in `θ²` and is evaluated as a polynomial in it up to a little more than a half turn: nothing
-//! cancels, no square root, division or trigonometric function is called, and dual numbers pass through zero. Beyond a half turn the closed
-//! forms take over, in half angles, where they lose nothing. The inverse functions, which the logarithms need, are quotients of two
-//! polynomials, which run at the same time: half the terms of one, and one division.
+//! Each is analytic in `θ²` and evaluated as a polynomial in it up to a little more than a half turn: no cancellation, no square root,
+//! division or trigonometric function, and dual numbers pass through zero. Beyond a half turn closed forms in half angles take over, which
+//! lose nothing there. The inverse functions that the logarithms need are quotients of two polynomials, evaluated in parallel: half the
+//! terms of a single one, and one division.
 
 mod tables;
 
 use nalgebra::{RealField, convert};
 
-/// Up to this `θ²` (`θ = 3.146`) the polynomials hold.
+/// The polynomials are valid up to this `θ²` (`θ = 3.146`).
 const POLYNOMIAL_UP_TO: f64 = 9.9;
 
 /// `sin(θ/2) / θ` and `cos(θ/2)` at `t2 = θ²`: the vector part (per unit of the rotation vector) and scalar part of a quaternion.
@@ -51,7 +51,7 @@ impl<T: RealField + Copy> Coefficients<T> {
         Self { a, b, c }
     }
 
-    /// The last two, those of the left Jacobian.
+    /// The last two coefficients, those of the left Jacobian.
     #[inline]
     pub fn of_left_jacobian(t2: T) -> (T, T) {
         if t2 <= convert(POLYNOMIAL_UP_TO) {
@@ -64,7 +64,7 @@ impl<T: RealField + Copy> Coefficients<T> {
     }
 }
 
-/// The first two of [`Coefficients`], those of the exponential.
+/// The first two coefficients of [`Coefficients`], those of the exponential.
 #[inline]
 pub(crate) fn exponential<T: RealField + Copy>(t2: T) -> (T, T) {
     let (s, k) = half_angle(t2);
@@ -88,7 +88,7 @@ pub(crate) struct Derivatives<T> {
 }
 
 impl<T: RealField + Copy> Derivatives<T> {
-    /// The derivatives at the squared angle `t2`, where the coefficients are `k`.
+    /// The derivatives at the squared angle `t2`, given the coefficients `k` there.
     #[inline]
     pub fn new(t2: T, k: &Coefficients<T>) -> Self {
         if t2 <= convert(POLYNOMIAL_UP_TO) {
@@ -134,7 +134,7 @@ pub(crate) fn inverse_derivative<T: RealField + Copy>(t2: T, d: T) -> T {
 
 /// `2 atan2(s, w) / s` with `s2 = s²` and `w >= 0`: the factor from a quaternion's vector part to a rotation vector.
 ///
-/// The quaternion need not be normalised: with one of norm `n` the factor comes out divided by `n`.
+/// The quaternion need not be normalised: with norm `n` the factor is divided by `n`.
 #[inline]
 pub(crate) fn log_factor<T: RealField + Copy>(s2: T, w: T) -> T {
     let w2 = w * w;
@@ -144,7 +144,7 @@ pub(crate) fn log_factor<T: RealField + Copy>(s2: T, w: T) -> T {
         let numerator = polynomial(y, &tables::ATAN_NUMERATOR);
         (numerator + numerator) / (w * polynomial(y, &tables::ATAN_DENOMINATOR))
     } else {
-        // From there the angle is counted back from the half turn.
+        // Beyond it the angle is measured back from the half turn.
         let y = w2 / s2;
         let s = s2.sqrt();
         let atan =
@@ -153,12 +153,13 @@ pub(crate) fn log_factor<T: RealField + Copy>(s2: T, w: T) -> T {
     }
 }
 
-/// Down to this trace of a rotation matrix (`θ = 1.82`) [`log_factor_of_trace`] holds, below it [`log_factor_beyond`].
+/// Down to this trace of a rotation matrix (`θ = 1.82`) [`log_factor_of_trace`] is used, below it
+/// [`log_factor_beyond`].
 pub(crate) const LOG_FROM_TRACE: f64 = 0.5;
 
 /// `θ / (2 sin θ)`, from the vector `vee2(R)` to the rotation vector, where `1 + trace R = (2 cos(θ/2))²`.
 ///
-/// The trace alone is not enough for a half turn, but here it saves most of the time.
+/// The trace alone is not accurate enough near a half turn, but here it saves most of the time.
 #[inline]
 pub(crate) fn log_factor_of_trace<T: RealField + Copy>(trace: T) -> T {
     let u = (T::one() + trace).sqrt();
@@ -166,10 +167,10 @@ pub(crate) fn log_factor_of_trace<T: RealField + Copy>(trace: T) -> T {
     polynomial(x, &tables::LOG_NUMERATOR) / (u * polynomial(x, &tables::LOG_DENOMINATOR))
 }
 
-/// `2 atan2(s, w) / s` of a rotation matrix's quaternion `(w, s)`, multiplied by `n` both, where `n2 = n²` and `s2 = s²`.
+/// `2 atan2(s, w) / s` for a rotation matrix's quaternion `(w, s)`, both multiplied by `n`, where `n2 = n²` and `s2 = s²`.
 ///
-/// The angle is counted back from the half turn: `π - 2 asin(w/n)`. The square of that sine, which only a small correction needs,
-/// comes from the trace: earlier.
+/// The angle is measured back from the half turn: `π - 2 asin(w/n)`. The square of that sine, which only a small correction
+/// needs, is computed from the trace, which is available earlier.
 #[inline]
 pub(crate) fn log_factor_beyond<T: RealField + Copy>(trace: T, s2: T, w: T, n2: T) -> T {
     let y = convert::<f64, T>(LOG_FROM_TRACE) - trace;
@@ -178,10 +179,10 @@ pub(crate) fn log_factor_beyond<T: RealField + Copy>(trace: T, s2: T, w: T, n2: 
     (T::pi() - (asin + asin)) / s2.sqrt()
 }
 
-/// A polynomial, the coefficient of the lowest power first.
+/// A polynomial, with coefficients in ascending order.
 ///
 /// The lowest two are added last, as in Horner's scheme, so that the rounding is the same; the others are summed in four
-/// interleaved chains, which the processor runs at the same time.
+/// interleaved chains, which the processor executes in parallel.
 #[inline]
 fn polynomial<T: RealField + Copy, const N: usize>(x: T, coefficients: &[f64; N]) -> T {
     let x2 = x * x;
@@ -205,7 +206,7 @@ fn polynomial<T: RealField + Copy, const N: usize>(x: T, coefficients: &[f64; N]
 mod tests {
     use super::*;
 
-    /// The sum of a Taylor series in `x`, whose coefficients `next(k)` gives.
+    /// The sum of a Taylor series in `x` with the coefficients `next(k)`.
     fn taylor(x: f64, mut next: impl FnMut(i32) -> f64) -> f64 {
         (0..60).rev().fold(0.0, |sum, k| sum * x + next(k))
     }
@@ -218,7 +219,7 @@ mod tests {
         if k % 2 == 0 { 1.0 } else { -1.0 }
     }
 
-    /// Every table against the Taylor series of its function, over the whole interval.
+    /// Compares every table with the Taylor series of its function, over the whole interval.
     #[test]
     fn polynomials_are_their_functions() {
         for i in 0..=990 {
@@ -277,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Polynomials and closed forms agree where one takes over from the other.
+    /// Polynomials and closed forms agree at the transition.
     #[test]
     fn branches_agree_across_the_threshold() {
         let (below, above) = (POLYNOMIAL_UP_TO, POLYNOMIAL_UP_TO.next_up());
@@ -314,7 +315,7 @@ mod tests {
         assert_eq!(log_factor(0.0, 1.0), 2.0);
     }
 
-    /// The same two factors from a trace, on their sides of [`LOG_FROM_TRACE`] and a little across it, where they meet.
+    /// The same two factors from a trace, on both sides of [`LOG_FROM_TRACE`] and slightly across it.
     #[test]
     fn log_factors_of_a_trace_are_the_arc_tangent() {
         for i in 0..=3000_u32 {

@@ -1,9 +1,8 @@
-//! Coefficients of the polynomials in [`super`], the lowest power first.
+//! Coefficients of the polynomials in [`super`], in ascending order.
 //!
-//! Each polynomial interpolates its function at the Chebyshev nodes of `0 <= θ² <= 9.9`, each quotient of two at those of the
-//! interval stated for it, solved with 60 digits and rounded once. The distance to the function is below 7e-17 (of a polynomial, 4e-17)
-//! everywhere on the interval, with the rounding of the coefficients; the tests compare every one with its Taylor series and with the
-//! standard library.
+//! Each polynomial interpolates its function at the Chebyshev nodes of `0 <= θ² <= 9.9`, each quotient of two at those of the interval
+//! stated for it, computed with 60 digits and rounded once. The error is below 7e-17 (for a polynomial, 4e-17) everywhere on the
+//! interval, including the rounding of the coefficients; the tests compare each with its Taylor series and with the standard library.
 
 /// `sin(θ/2) / θ` in `θ²`.
 pub(super) const SIN_HALF: [f64; 11] = [
@@ -35,7 +34,7 @@ pub(super) const COS_HALF: [f64; 11] = [
     3.806_011_134_993_694e-25,
 ];
 
-/// `(1 - cos θ) / θ²` in `9.9 - θ²`: its terms are all positive, so that nothing cancels at the half turn, where it matters most.
+/// `(1 - cos θ) / θ²` in `9.9 - θ²`: all its terms are positive, so that nothing cancels at the half turn, where it matters most.
 pub(super) const B: [f64; 11] = [
     0.202_019_021_896_164_97,
     0.020_483_552_989_583_237,
@@ -145,7 +144,7 @@ pub(super) const ATAN_NUMERATOR: [f64; 8] = [
     -1.989_899_237_015_124e-06,
 ];
 
-/// The denominator to [`ATAN_NUMERATOR`].
+/// The denominator for [`ATAN_NUMERATOR`].
 pub(super) const ATAN_DENOMINATOR: [f64; 7] = [
     1.0,
     3.011_840_126_595_695_6,
@@ -166,7 +165,7 @@ pub(super) const LOG_NUMERATOR: [f64; 6] = [
     1.691_091_997_007_574e-07,
 ];
 
-/// The denominator to [`LOG_NUMERATOR`].
+/// The denominator for [`LOG_NUMERATOR`].
 pub(super) const LOG_DENOMINATOR: [f64; 5] = [
     1.0,
     -0.646_588_745_314_984_3,
@@ -185,7 +184,7 @@ pub(super) const ASIN_NUMERATOR: [f64; 6] = [
     6.832_895_823_969_067_6e-06,
 ];
 
-/// The denominator to [`ASIN_NUMERATOR`].
+/// The denominator for [`ASIN_NUMERATOR`].
 pub(super) const ASIN_DENOMINATOR: [f64; 6] = [
     1.0,
     0.898_925_054_433_772_6,

@@ -11,31 +11,31 @@ use crate::contact::{ContactPoint, Ground};
 use crate::multibody::{BodyId, Frame, Model, Workspace};
 use crate::{Rope, System, TiltServo, wrench_of_force};
 
-/// All contacts of a system with the ground. Only the construction allocates.
+/// All ground contacts of a system. Only the construction allocates.
 #[derive(Clone, Debug)]
 pub(crate) struct GroundContacts {
     ground: Ground,
     axes: [Vector3<f64>; 2],
     points: Vec<ContactPoint>,
-    /// Of each body that has some.
+    /// One per body with contact points.
     bodies: Vec<Touching>,
-    /// Of the bristles, m/s, in the last state: two for each point.
+    /// Rates of the bristles, m/s, in the last state: two per point.
     pub rates: Vec<f64>,
     /// In the last state, J and W.
     pub energy: f64,
     pub dissipation: f64,
-    /// A bit for each point that touches; the 65th has that of the first.
+    /// A bit per point, set in contact; the 65th point shares the bit of the first.
     pub touching: u64,
 }
 
-/// The points of a body.
+/// The contact points of a body.
 #[derive(Clone, Debug)]
 struct Touching {
     body: BodyId,
     points: Range<usize>,
-    /// The body of the world that carries it, or itself.
+    /// The child of the world that carries it, or the body itself.
     root: BodyId,
-    /// The largest rate at which one of them went deeper, m/s.
+    /// The largest penetration speed of one of them, m/s.
     speed: f64,
 }
 
@@ -48,7 +48,7 @@ fn root(model: &Model<f64>, body: BodyId) -> BodyId {
 }
 
 impl GroundContacts {
-    /// `None` if nothing of the system touches anything.
+    /// `None` if the system has no contact points.
     pub fn new(system: &System, ground: Ground) -> Option<Self> {
         let points = system.contacts.clone();
         let mut bodies: Vec<Touching> = Vec::new();
@@ -75,7 +75,7 @@ impl GroundContacts {
         })
     }
 
-    /// The largest speed (m/s) with which a point of the bodies that move with this one went deeper into the ground since this was asked last.
+    /// The largest penetration speed (m/s) of a point of the bodies that move with this one, since the last call.
     pub fn take_speed(&mut self, model: &Model<f64>, body: BodyId) -> f64 {
         let carrier = root(model, body);
         let speeds = self.bodies.iter_mut().map(|touching| {
@@ -85,7 +85,8 @@ impl GroundContacts {
         speeds.fold(0.0, f64::max)
     }
 
-    /// Gives the wrenches of the ground on the bodies in the state that the workspace holds, with these bristles, and computes the rates of the bristles.
+    /// Passes the wrenches of the ground on the bodies in the workspace's state to the caller, for these bristles, and computes the rates of the
+    /// bristles.
     pub fn act(
         &mut self,
         workspace: &Workspace<f64>,
@@ -152,9 +153,9 @@ impl GroundContacts {
     }
 }
 
-/// The highest angular frequency (rad/s) of the springs of all contacts, stops, ropes and servos of a system in this configuration, as if all of them touched at once, along the ground as
-/// stiff as the stiffest direction, and ropes alike in all directions: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass
-/// moves.
+/// The highest angular frequency (rad/s) of the springs of all contacts, stops, ropes and servos of a system in this configuration, as if all of them acted at
+/// once, with isotropic tangential stiffness equal to the stiffest direction, and isotropic ropes: `sqrt(max eig M^-1 J^T K J)`. Nonlinear ones count with
+/// their stiffness in an impact at `speed` (m/s). `None` without any, and if no mass moves.
 pub fn contact_frequency(
     system: &System,
     ground: Option<&Ground>,
@@ -175,9 +176,9 @@ pub fn contact_frequency(
     largest(system, points, &joints, ropes, x).map(f64::sqrt)
 }
 
-/// The fastest rate (1/s) at which contacts, stops, ropes and servos change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of
-/// `w sqrt(c v / 4)` (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), of `1 / 2 tau` of the bristles, and half of the largest eigenvalue of `M^-1 J^T C J` with the
-/// damping of bristles and servos. `None` as there.
+/// The fastest rate (1/s) of contacts, stops, ropes and servos: the step of RK4 times this rate should be at most 1. It is the largest of the
+/// [frequency](contact_frequency) `w`, of `w sqrt(c v / 4)` (Hunt and Crossley's damping in an impact at `speed` v, m/s; for stops rad/s), of `1 / 2 tau` of
+/// the bristles, and half of the largest eigenvalue of `M^-1 J^T C J` with the damping of bristles and servos. `None` as for the frequency.
 pub fn contact_rate(
     system: &System,
     ground: Option<&Ground>,
@@ -203,7 +204,7 @@ pub fn contact_rate(
     Some(rate.max(relaxing).max(damped))
 }
 
-/// The servos by the velocities that they drive.
+/// The servos with the index of the velocity that each drives.
 fn servos(system: &System) -> impl Iterator<Item = (usize, &TiltServo)> {
     let velocity = |servo: &TiltServo| system.model.velocity_range(servo.joint).start;
     system
@@ -212,7 +213,8 @@ fn servos(system: &System) -> impl Iterator<Item = (usize, &TiltServo)> {
         .map(move |servo| (velocity(servo), servo))
 }
 
-/// The largest eigenvalue of `M^-1 J^T W J` with the weight of all contact points, alike in all directions, the weights of velocities, and those of ropes between their ends, alike in all directions; `None` if it is not above zero.
+/// The largest eigenvalue of `M^-1 J^T W J` with isotropic weights of all contact points, weights of velocities, and isotropic weights of ropes between their
+/// ends; `None` unless positive.
 fn largest(
     system: &System,
     points: Option<(&Ground, f64)>,

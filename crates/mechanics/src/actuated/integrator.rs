@@ -1,4 +1,4 @@
-//! Steps in which contacts begin and end.
+//! Integration of steps in which contacts start or end.
 
 use crate::System;
 use crate::integrate::{RungeKutta, Scheme, SystemState};
@@ -6,12 +6,12 @@ use crate::multibody::Model;
 
 use super::ActuatedDynamics;
 
-/// The classical Runge-Kutta scheme for [`ActuatedDynamics`] whose contacts begin and end anywhere in a step.
+/// The classical Runge-Kutta scheme for [`ActuatedDynamics`] with contacts that start or end anywhere within a step.
 ///
-/// Where a contact, a stop or a rope begins or ends to act, its force has a kink. A step over it is of the second order only, and adds energy or takes it, by the instant that the
-/// kink happens to have in the step: up to 7 % of that of an impact with steps of `0.9 / w`. Such a step is repeated in [`PARTS`](Self::PARTS) equal parts. An
-/// impact without damping then adds at most 1e-4 of its energy for all steps up to `1 / w`; with longer ones the scheme itself takes more than that. Steps in which nothing begins or
-/// ends are those of [`RungeKutta`], to the bit.
+/// Where a contact, a stop or a rope starts or ceases to act, its force has a kink. A step across it is only of second order, and adds or removes energy
+/// depending on the instant of the kink within the step: up to 7 % of that of an impact with steps of `0.9 / w`. Such a step is repeated in
+/// [`PARTS`](Self::PARTS) equal parts. An undamped impact then gains at most 1e-4 of its energy for all steps up to `1 / w`; with longer ones the scheme itself
+/// loses more than that. Steps without such events are bitwise those of [`RungeKutta`].
 ///
 /// ```
 /// use fly_mechanics::integrate::SystemState;
@@ -45,12 +45,12 @@ use super::ActuatedDynamics;
 #[derive(Clone, Debug)]
 pub struct ContactIntegrator {
     scheme: RungeKutta<f64>,
-    /// Where the step began.
+    /// The state at the start of the step.
     before: SystemState<f64>,
 }
 
 impl ContactIntegrator {
-    /// Into how many parts a step is divided in which contacts begin or end.
+    /// The number of parts into which a step with contact events is divided.
     pub const PARTS: u32 = 8;
 
     /// For this model.
@@ -61,7 +61,8 @@ impl ContactIntegrator {
         }
     }
 
-    /// Moves on by `step` (s). `rates(dynamics, state, rates)` asks the dynamics for their [rates](ActuatedDynamics::rates). Only the first step allocates.
+    /// Advances by `step` (s). `rates(dynamics, state, rates)` evaluates the [rates](ActuatedDynamics::rates) of the dynamics. Only the first step
+    /// allocates.
     ///
     /// # Panics
     /// As [`RungeKutta::step`].

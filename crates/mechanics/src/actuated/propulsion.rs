@@ -1,4 +1,4 @@
-//! The rotors of a system with their motors, on one battery.
+//! The rotors of a system with their motors, on a common battery.
 
 use fly_lie::operators::{angular, join};
 use nalgebra::{Vector3, Vector6};
@@ -12,20 +12,20 @@ use crate::propulsion::{Battery, Circuit, MotorDynamics, RotorMotor, Supply};
 pub(crate) struct Propulsion {
     drives: Vec<Drive>,
     battery: Option<Battery>,
-    /// The part of its open-circuit voltage that is left.
+    /// The remaining fraction of its open-circuit voltage.
     battery_part: f64,
     circuit: Circuit,
-    /// In the last state that was looked at.
+    /// The supply in the last state evaluated.
     supply: Supply,
 }
 
-/// Without a battery there is all that is wanted.
+/// Without a battery motors get any voltage.
 const UNLIMITED: Supply = Supply {
     voltage: f64::INFINITY,
     current: 0.0,
     given: 1.0,
 };
-/// An empty battery is switched off: nothing flows.
+/// An empty battery is switched off: no current flows.
 const EMPTY: Supply = Supply {
     voltage: 0.0,
     current: 0.0,
@@ -36,7 +36,7 @@ const EMPTY: Supply = Supply {
 #[derive(Clone, Debug)]
 struct Drive {
     motor: RotorMotor,
-    /// The index of its thrust among the commands; that of its tilt is the next.
+    /// The index of its thrust command; that of its tilt is the next.
     command: usize,
     /// `k_eta`, N/(rad/s)^2.
     thrust_coefficient: f64,
@@ -45,12 +45,13 @@ struct Drive {
     /// The speed of the largest thrust, rad/s.
     fastest: f64,
     body: BodyId,
-    /// Its axis, and those of a tilt: the axis about which it turns, and the direction to which the thrust turns.
+    /// Its axis; for a tilting rotor the tilt axis, and the direction towards which the thrust tilts.
     axis: Vector3<f64>,
     tilt: Option<[Vector3<f64>; 2]>,
-    /// J with the sense of turning about the thrust, kg m^2.
+    /// J, with the sign of the rotation about the thrust, kg m^2.
     spin_inertia: f64,
-    /// In the last state that was looked at, rad/s and rad/s^2; then the direction of its thrust, and the rate at which it tilts.
+    /// Speed and acceleration in the last state evaluated, rad/s and rad/s^2; then the direction of its thrust, and its tilt
+    /// rate.
     speed: f64,
     speed_rate: f64,
     direction: Vector3<f64>,
@@ -68,7 +69,7 @@ impl Drive {
         self.thrust_coefficient * speed * speed.abs()
     }
 
-    /// The sense of turning about the thrust: 1 or -1.
+    /// The sense of rotation about the thrust: 1 or -1.
     fn sense(&self) -> f64 {
         1.0_f64.copysign(self.spin_inertia)
     }
@@ -83,7 +84,7 @@ impl Propulsion {
         let drives: Vec<Drive> = drives
             .filter_map(|(index, ((rotor, range), body))| {
                 let motor = rotor.propeller.motor?;
-                // What a servo turns carries the rotor, which does not tilt in it.
+                // A servo-driven body carries the rotor, which then has no tilt of its own.
                 let mut servos = system.servos.iter();
                 let servo = servos.find(|servo| servo.rotor == index);
                 let thrust_coefficient = rotor.propeller.thrust_coefficient?;
@@ -124,14 +125,14 @@ impl Propulsion {
         })
     }
 
-    /// Of thrusts to speeds.
+    /// Converts thrusts to speeds.
     pub(crate) fn speeds(&self, actuators: &mut [f64]) {
         for drive in &self.drives {
             actuators[drive.command] = drive.speed_of(actuators[drive.command]);
         }
     }
 
-    /// The state of a rotor, by the index of its thrust; `None` if it has no motor.
+    /// The thrust at this speed of the rotor with this thrust command; `None` if it has no motor.
     pub(crate) fn thrust(&self, command: usize, speed: f64) -> Option<f64> {
         let mut drives = self.drives.iter();
         let drive = drives.find(|drive| drive.command == command)?;
@@ -150,12 +151,12 @@ impl Propulsion {
         self.battery.is_some()
     }
 
-    /// V, in the last state that was looked at.
+    /// V, in the last state evaluated.
     pub(crate) fn voltage(&self) -> f64 {
         self.supply.voltage
     }
 
-    /// The thrusts of the speeds that `states` hold, while the speeds stay: N into `actual`.
+    /// The thrusts for the speeds in `states`, at constant speeds: N into `actual`.
     pub(crate) fn hold(&mut self, states: &[f64], actual: &mut [f64]) {
         for drive in &mut self.drives {
             drive.turn(states[drive.command], actual, 0.0);
@@ -163,8 +164,8 @@ impl Propulsion {
         }
     }
 
-    /// The same under commands, with the rates of the speeds and of the charge, which stands behind the actuators: rad/s^2 and 1/s into `rates`.
-    /// `parts` are what the actuators give of what they should. The workspace holds the motion.
+    /// The same under commands, with the rates of the speeds and of the charge, which follows the actuators: rad/s^2 and 1/s into `rates`.
+    /// `parts` are the actuators' effectiveness factors. The workspace holds the motion.
     pub(crate) fn drive(
         &mut self,
         workspace: &Workspace<f64>,
@@ -181,7 +182,7 @@ impl Propulsion {
         let charge = states.get(actual.len()).copied();
         self.power(workspace, command, parts, charge);
         let limit = self.share();
-        // The speeds that the power holds which is there.
+        // The speeds that the available power sustains.
         let held = self.supply.given.cbrt();
         let Supply {
             voltage: supplied, ..
@@ -223,7 +224,7 @@ impl Propulsion {
         }
     }
 
-    /// What the battery gives under these loads.
+    /// The supply of the battery under these loads.
     fn power(
         &mut self,
         workspace: &Workspace<f64>,
@@ -262,7 +263,7 @@ impl Propulsion {
         self.supply = self.circuit.solve(open, battery.resistance);
     }
 
-    /// Whether the battery with this charge lets all rotors hold this part of these thrusts (N, by command) while nothing moves.
+    /// Whether the battery at this charge lets all rotors hold this fraction of these thrusts (N, by command) at rest.
     pub(super) fn holds(&mut self, charge: f64, thrusts: &[f64], part: f64) -> bool {
         let Some(battery) = &self.battery else {
             return true;
@@ -302,15 +303,15 @@ impl Propulsion {
         self.supply.given == 1.0 && most <= self.supply.voltage && self.drives.iter().all(reached)
     }
 
-    /// The voltage by that of the full battery; 1 without one.
+    /// The voltage relative to that of the full battery; 1 without one.
     fn share(&self) -> f64 {
         (self.battery.as_ref()).map_or(1.0, |battery| {
             (self.supply.voltage / battery.open_circuit_voltage(1.0)).min(1.0)
         })
     }
 
-    /// The torques of turning rotors on the bodies that carry them, `-d/dt (J Omega d)`, in the state that was looked at last, beside the drag
-    /// torques, which belong to the thrusts: wrenches in the bodies' frames.
+    /// The reaction torques of the rotors' angular momenta on their carriers, `-d/dt (J Omega d)`, in the last state evaluated, in addition to
+    /// the drag torques, which belong to the thrusts: wrenches in the bodies' frames.
     pub(crate) fn wrenches(
         &self,
         workspace: &Workspace<f64>,
@@ -330,7 +331,7 @@ impl Propulsion {
 }
 
 impl Drive {
-    /// Notes the speed and where the rotor points, and puts its thrust among what the actuators do.
+    /// Stores the speed and direction of the rotor, and writes its thrust to the actuator outputs.
     fn turn(&mut self, speed: f64, actual: &mut [f64], tilt_rate: f64) {
         self.speed = speed;
         actual[self.command] = self.thrust_of(speed);
@@ -341,7 +342,7 @@ impl Drive {
         }
     }
 
-    /// The back-EMF, V: by the speed relative to the body.
+    /// The back-EMF, V, from the speed relative to the body.
     fn emf(&self, workspace: &Workspace<f64>, speed_constant: f64) -> f64 {
         let turning = angular(&workspace.twist(BodyId::WORLD, self.body)) + self.tilt_rate;
         (self.speed - self.sense() * turning.dot(&self.direction)) / speed_constant

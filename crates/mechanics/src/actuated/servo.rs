@@ -1,4 +1,4 @@
-//! Servos that tilt rotors by joints of the system.
+//! Servos that tilt rotors through joints of the system.
 
 use crate::System;
 use crate::integrate::SystemState;
@@ -11,15 +11,15 @@ pub(crate) struct Servos {
 
 #[derive(Clone, Copy, Debug)]
 struct Servo {
-    /// The index of the tilt among the commands.
+    /// The index of the tilt command.
     command: usize,
-    /// Where its joint's coordinate stands in the configuration and in the velocity.
+    /// The index of its joint's coordinate in configuration and velocity.
     x: usize,
     xi: usize,
     stiffness: f64,
     damping: f64,
     effort: f64,
-    /// On the joint, in the last state that was looked at, N m.
+    /// The torque on the joint, in the last state evaluated, N m.
     torque: f64,
 }
 
@@ -27,7 +27,7 @@ impl Servos {
     pub fn new(system: &System) -> Self {
         let ranges: Vec<_> = system.inputs.rotors().rotor_ranges().collect();
         let servos = system.servos.iter().map(|servo| Servo {
-            // Behind the thrust.
+            // The tilt command follows the thrust.
             command: ranges[servo.rotor].start + 1,
             x: system.model.config_range(servo.joint).start,
             xi: system.model.velocity_range(servo.joint).start,
@@ -41,7 +41,7 @@ impl Servos {
         }
     }
 
-    /// The tilts while the servos are told to stay where they are.
+    /// The tilts with the servos commanded to hold their positions.
     pub fn hold(&mut self, x: &[f64], xi: &[f64], actual: &mut [f64]) {
         for servo in &mut self.servos {
             let q = x[servo.x];
@@ -67,12 +67,12 @@ impl Servos {
         }
     }
 
-    /// Whether a servo turns a joint by this command.
+    /// Whether this command drives a servo.
     pub fn turns(&self, command: usize) -> bool {
         self.servos.iter().any(|servo| servo.command == command)
     }
 
-    /// Adds the torques in the state that was looked at last.
+    /// Adds the torques in the last state evaluated.
     pub fn add_force(&self, force: &mut [f64]) {
         for servo in &self.servos {
             force[servo.xi] += servo.torque;

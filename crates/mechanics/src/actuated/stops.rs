@@ -10,13 +10,13 @@ pub(crate) struct JointStops {
     /// In the last state, J and W.
     pub energy: f64,
     pub dissipation: f64,
-    /// Two bits for each stop that is touched; the 33rd has those of the first.
+    /// Two bits per stop, set in contact; the 33rd stop shares those of the first.
     pub touching: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stop {
-    /// Where its joint's coordinate stands in the configuration and in the velocity.
+    /// The index of its joint's coordinate in configuration and velocity.
     x: usize,
     xi: usize,
     range: [f64; 2],
@@ -42,7 +42,7 @@ impl JointStops {
         }
     }
 
-    /// The velocities that have a stop, and its compliance.
+    /// The indices of the velocities with a stop, and its compliance.
     pub fn compliances(&self) -> impl Iterator<Item = (usize, &Compliance)> {
         (self.stops.iter()).map(|stop| (stop.xi, &stop.compliance))
     }
@@ -51,7 +51,7 @@ impl JointStops {
         self.stops.is_empty()
     }
 
-    /// Adds what the stops do in a state.
+    /// Adds the forces of the stops in a state.
     #[inline]
     pub fn add_force(&mut self, x: &[f64], xi: &[f64], force: &mut [f64]) {
         if self.stops.is_empty() {

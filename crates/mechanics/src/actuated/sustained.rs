@@ -1,12 +1,12 @@
-//! The thrusts that a battery holds.
+//! The thrusts that a battery sustains.
 
 use super::propulsion::Propulsion;
 use crate::System;
 
-/// The part, 0 to 1, of these commanded thrusts (the commands of the system, N) that the battery with this charge (0 to 1) lets all rotors with motors hold
-/// at once, at rest in resting air. `None` without a battery, or without motors on it.
+/// The fraction, 0 to 1, of these commanded thrusts (the commands of the system, N) that the battery at this charge (0 to 1) lets all rotors with motors
+/// hold simultaneously, at rest in resting air. `None` without a battery, or without motors on it.
 ///
-/// The voltage sags under what all of them take together: thrusts that each rotor can give alone, all of them may not give at once.
+/// The voltage sags under the total load: thrusts that each rotor can produce alone may not be possible all at once.
 ///
 /// ```
 /// use fly_mechanics::{System, sustained_part};

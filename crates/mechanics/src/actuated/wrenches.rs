@@ -1,10 +1,10 @@
-//! What acts on the bodies of a system, one wrench for each.
+//! Wrenches on the bodies of a system, one per body.
 
 use nalgebra::Vector6;
 
 use crate::multibody::{BodyId, ExternalWrench, Model, Workspace};
 
-/// A wrench `[f; tau]` on every body and the world, in the body's frame, N and N m.
+/// A wrench `[f; tau]` on the world and every body, in the body's frame, N and N m.
 #[derive(Clone, Debug)]
 pub(super) struct BodyWrenches(Vec<ExternalWrench<f64>>);
 
@@ -26,7 +26,7 @@ impl BodyWrenches {
         self.0[body.index()].wrench += wrench;
     }
 
-    /// Adds all of these; those of one body that follow each other are summed first.
+    /// Adds all of these; consecutive wrenches on one body are summed first.
     #[inline]
     pub fn extend(&mut self, wrenches: impl Iterator<Item = (BodyId, Vector6<f64>)>) {
         let (mut body, mut sum) = (BodyId::WORLD, Vector6::zeros());
@@ -40,12 +40,12 @@ impl BodyWrenches {
         self.add(body, &sum);
     }
 
-    /// Those of all bodies, the world's first.
+    /// The wrenches on all bodies, the world's first.
     pub fn as_slice(&self) -> &[ExternalWrench<f64>] {
         &self.0
     }
 
-    /// Adds the force along the velocity coordinates, after [`Workspace::update_jacobians`].
+    /// Adds the generalised force, after [`Workspace::update_jacobians`].
     pub fn add_force(&self, workspace: &Workspace<f64>, force: &mut [f64]) {
         for each in &self.0 {
             workspace.add_wrench(each.frame.body(), &each.wrench, force);

@@ -1,6 +1,6 @@
-//! Commands on their way to the actuators.
+//! Transport delays of commands.
 
-/// Commands that act a transport delay after they are given, each its own.
+/// Commands that act a transport delay after they are sent, with a separate delay each.
 ///
 /// ```
 /// use fly_mechanics::actuators::CommandDelay;
@@ -20,14 +20,14 @@
 /// assert_eq!(acting, [4.0]);
 /// ```
 ///
-/// After construction it does not allocate. More than [`MOST`](Self::MOST) commands on the way are not told apart: the last one replaces the one before it.
+/// Only the construction allocates. At most [`MOST`](Self::MOST) commands in transit are stored; beyond that the newest replaces the one before it.
 #[derive(Clone, Debug)]
 pub struct CommandDelay {
-    /// s, of each command.
+    /// Delay of each command, s.
     delays: Vec<f64>,
-    /// When commands were given, s, the oldest first, from `first` on, around the end.
+    /// A ring buffer of the times at which commands were sent, s, the oldest first, from `first` on.
     times: Vec<f64>,
-    /// The commands, one after the other, in the same places.
+    /// The commands, in the same ring buffer.
     commands: Vec<f64>,
     first: usize,
     count: usize,
@@ -35,11 +35,11 @@ pub struct CommandDelay {
     now: f64,
 }
 
-/// Changes nearer than this are one, s: times are sums of many steps.
+/// Changes closer than this coincide, s: times are sums of many steps.
 const SAME: f64 = 1e-9;
 
 impl CommandDelay {
-    /// How many commands are told apart on their way.
+    /// The most commands stored in transit.
     pub const MOST: usize = 1024;
 
     /// With the delay of each command, s, >= 0. No command acts before [`start`](Self::start).
@@ -60,26 +60,26 @@ impl CommandDelay {
         self.delays.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Begins anew: these commands act, as if they had been given for long.
+    /// Restarts with these commands acting, as if they had been sent long ago.
     ///
     /// # Panics
-    /// If there is not one command for each delay.
+    /// If the number of commands is not that of the delays.
     pub fn start(&mut self, commands: &[f64]) {
         (self.first, self.count, self.now) = (0, 1, 0.0);
         self.times[0] = f64::NEG_INFINITY;
         self.commands[..self.delays.len()].copy_from_slice(commands);
     }
 
-    /// Gives these commands now. They stay in force until others are given.
+    /// Sends these commands now. They hold until others are sent.
     ///
     /// # Panics
-    /// If there is not one command for each delay.
+    /// If the number of commands is not that of the delays.
     pub fn give(&mut self, commands: &[f64]) {
         let last = self.count - 1;
         if self.at(last) == commands {
             return;
         }
-        // What is not on its way any more, but for the last one that has arrived.
+        // Drop what has arrived, except for the last command.
         let arrived = self.now - self.longest();
         while self.count > 1 && self.time(1) <= arrived {
             self.first = (self.first + 1) % Self::MOST;
@@ -93,10 +93,10 @@ impl CommandDelay {
         self.commands[place * p..][..p].copy_from_slice(commands);
     }
 
-    /// Writes which commands act `later` s from now (>= 0), if no others are given. Returns for how long none of them changes, s.
+    /// Writes the commands that act `later` s from now (>= 0) if no others are sent. Returns how long none of them changes, s.
     ///
     /// # Panics
-    /// If there is not room for one command for each delay.
+    /// If `acting` does not have one entry per delay.
     pub fn acting(&self, later: f64, acting: &mut [f64]) -> f64 {
         assert_eq!(acting.len(), self.delays.len(), "number of commands");
         let mut left = f64::INFINITY;
@@ -120,12 +120,12 @@ impl CommandDelay {
         left
     }
 
-    /// Lets the time go on, s.
+    /// Advances the time, s.
     pub fn advance(&mut self, time: f64) {
         self.now += time;
     }
 
-    /// The last commands that were given until this time; the first ones if there are none.
+    /// The last commands sent up to this time; the first ones if there are none.
     fn last_given(&self, until: f64) -> usize {
         let (mut low, mut high) = (0, self.count);
         while high - low > 1 {

@@ -1,20 +1,20 @@
-//! What can be wrong with rotors.
+//! Errors of rotors.
 
 use crate::PropellerError;
 use crate::text::short;
 
-/// Why a set of rotors cannot be used. `rotor` is the name of the one that is wrong.
+/// Why a set of rotors is invalid. `rotor` is the name of the rotor at fault.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RotorError {
-    /// A number is infinite or not a number.
+    /// A number is not finite.
     #[error("rotor `{rotor}`: `{key}` must be finite, found {found}")]
     NotFinite {
         /// The rotor.
         rotor: String,
         /// The field.
         key: &'static str,
-        /// What it was.
+        /// Its value.
         found: f64,
     },
     /// The smallest thrust is not below the largest.
@@ -29,7 +29,7 @@ pub enum RotorError {
         /// The largest thrust, N.
         high: f64,
     },
-    /// A tilting rotor has a negative thrust, which would be another way to say a thrust at the opposite angle.
+    /// A tilting rotor has a negative thrust, which is ambiguous: it equals a positive thrust at the opposite angle.
     #[error("rotor `{rotor}` tilts, so its smallest thrust must not be negative, found {low} N")]
     NegativeTiltingThrust {
         /// The rotor.
@@ -37,7 +37,7 @@ pub enum RotorError {
         /// The smallest thrust, N.
         low: f64,
     },
-    /// An axis has no direction.
+    /// An axis has zero length.
     #[error("rotor `{rotor}`: `{key}` must have a direction, found a zero vector")]
     ZeroAxis {
         /// The rotor.
@@ -67,7 +67,7 @@ pub enum RotorError {
         /// The limit, degrees.
         degrees: f64,
     },
-    /// The number of segments makes no polygon.
+    /// Too few or too many segments for a polygon.
     #[error("rotor `{rotor}`: `tilt.segments` must be from 1 to 64, found {segments}")]
     Segments {
         /// The rotor.
@@ -87,7 +87,7 @@ pub enum RotorError {
         segments: usize,
         /// The smallest thrust, N.
         low: f64,
-        /// What the polygon reaches, N.
+        /// The largest thrust that the polygon contains, N.
         reachable: f64,
     },
     /// A time constant is negative.
@@ -97,18 +97,18 @@ pub enum RotorError {
         rotor: String,
         /// The field.
         key: &'static str,
-        /// What it was, s.
+        /// Its value, s.
         found: f64,
     },
-    /// Its propeller cannot be.
+    /// An invalid propeller.
     #[error("rotor `{rotor}`: {error}")]
     Propeller {
         /// The rotor.
         rotor: String,
-        /// Why.
+        /// The reason.
         error: PropellerError,
     },
-    /// It has both a motor and a lag of its own.
+    /// It has both a motor and its own lag.
     #[error(
         "rotor `{rotor}`: give `time_constant` or `motor`, not both: the thrust lags as the motor's speed does"
     )]
@@ -116,7 +116,7 @@ pub enum RotorError {
         /// The rotor.
         rotor: String,
     },
-    /// Its motor has an inertia, and nothing says in which sense it turns.
+    /// Its motor has an inertia, but its sense of rotation is unknown.
     #[error(
         "rotor `{rotor}`: a motor with `inertia` needs a `drag_ratio`, whose sign says in which sense the rotor turns"
     )]

@@ -9,10 +9,10 @@ use super::{Motor, MotorError, Polytope, Rotors};
 use crate::multibody::{BodyId, Model, Workspace};
 use crate::{Air, velocity_of_point};
 
-/// What drives a system, `M xi_dot + b = B(x) u`, and what it can do, `W u <= l`.
+/// The actuators of a system, `M xi_dot + b = B(x) u`, and their limits, `W u <= l`.
 ///
-/// The inputs are those of the rotors, see [`Rotors`], then one for every motor: its effort. Commands are the same, but for the rotors
-/// that tilt.
+/// The inputs are those of the rotors, see [`Rotors`], followed by one per motor: its effort. The commands are the same, except for
+/// tilting rotors.
 ///
 /// ```
 /// use fly_mechanics::System;
@@ -57,7 +57,7 @@ pub struct Inputs {
     rotors: Rotors,
     carriers: Vec<BodyId>,
     motors: Vec<Motor>,
-    /// The velocity that each motor drives.
+    /// The index of the velocity that each motor drives.
     driven: Vec<usize>,
     limits: Polytope,
     interior: Vec<f64>,
@@ -68,13 +68,13 @@ pub struct Inputs {
 
 /// # Construction
 impl Inputs {
-    /// Checks the motors and sets up the limits. `carriers` are the bodies of the rotors, one for each.
+    /// Checks the motors and sets up the limits. `carriers` are the bodies of the rotors, one per rotor.
     ///
     /// # Errors
-    /// The first motor that cannot be, see [`MotorError`].
+    /// The first invalid motor, see [`MotorError`].
     ///
     /// # Panics
-    /// If there is not one carrier for each rotor.
+    /// If there is not one carrier per rotor.
     pub fn new(
         model: &Model<f64>,
         rotors: Rotors,
@@ -100,7 +100,7 @@ impl Inputs {
         Ok(Self::of_checked(rotors, carriers, motors, driven))
     }
 
-    /// Nothing drives the system.
+    /// No actuators.
     pub fn none() -> Self {
         Self::of_checked(Rotors::none(), Vec::new(), Vec::new(), Vec::new())
     }
@@ -143,7 +143,7 @@ impl Inputs {
 }
 
 impl Inputs {
-    /// The same rotors and motors on the bodies and joints of the same names in another model.
+    /// The same rotors and motors on the bodies and joints with the same names in another model.
     pub(crate) fn moved(mut self, from: &Model<f64>, to: &Model<f64>) -> Self {
         let find = |body: BodyId| to.body_id(from.name(body)).unwrap_or(body);
         for carrier in &mut self.carriers {
@@ -157,14 +157,14 @@ impl Inputs {
     }
 }
 
-/// # Reading
+/// # Access
 impl Inputs {
-    /// The rotors. Their [`input_matrix`](Rotors::input_matrix) holds wrenches on the bodies that carry them.
+    /// The rotors. Their [`input_matrix`](Rotors::input_matrix) contains wrenches on the bodies that carry them.
     pub fn rotors(&self) -> &Rotors {
         &self.rotors
     }
 
-    /// The bodies that carry the rotors, one for each.
+    /// The bodies that carry the rotors, one per rotor.
     pub fn carriers(&self) -> &[BodyId] {
         &self.carriers
     }
@@ -179,8 +179,8 @@ impl Inputs {
         self.rotors.input_dim() + self.motors.len()
     }
 
-    /// The inputs that can be produced, `W u <= l`: the rows of the rotors, see [`Rotors::limits`], then those of the motors' largest
-    /// and of their smallest efforts. A motor without a limit has no row.
+    /// The feasible inputs, `W u <= l`: the rows of the rotors, see [`Rotors::limits`], followed by those of the motors' largest and
+    /// of their smallest efforts. A motor without a limit has no row.
     pub fn limits(&self) -> &Polytope {
         &self.limits
     }
@@ -195,7 +195,7 @@ impl Inputs {
         &self.command_names
     }
 
-    /// The inputs of each actuator, rotors before motors; those of the commands are the same.
+    /// The input indices of each actuator, rotors before motors; also its command indices.
     pub fn actuator_ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let motors = self.rotors.input_dim()..self.input_dim();
         (self.rotors.rotor_ranges()).chain(motors.map(|i| i..i + 1))
@@ -206,27 +206,27 @@ impl Inputs {
         &self.command_limits
     }
 
-    /// What the actuators do before anybody commands them: the smallest thrust, no tilt, and the effort nearest to none. N, rad, N m.
+    /// The actuators' outputs before any command: the smallest thrust, zero tilt, and the effort closest to zero. N, rad, N m.
     pub fn at_rest(&self) -> impl Iterator<Item = f64> {
         let limits = self.command_limits.iter();
         limits.map(|[low, high]| 0.0_f64.clamp(*low, *high))
     }
 
-    /// The time constant of every command's first-order lag, s; zero where there is none.
+    /// The time constant of every command's first-order lag, s; zero for none.
     pub fn time_constants(&self) -> &[f64] {
         &self.time_constants
     }
 }
 
-/// # Effect
+/// # Input matrix
 impl Inputs {
-    /// `B(x)`, n x p, of the state that the workspace holds, [`update_jacobians`](Workspace::update_jacobians) included: what the inputs do to
-    /// every velocity. A rotor's wrench acts through its body's Jacobian, a motor on its own velocity.
+    /// `B(x)`, n x p, in the workspace's state, [`update_jacobians`](Workspace::update_jacobians) included: the generalised force per unit of
+    /// each input. A rotor's wrench acts through its body's Jacobian, a motor on its own velocity.
     ///
     /// `jacobian` is a scratch array, 6 x n.
     ///
     /// # Panics
-    /// If the arrays have other shapes.
+    /// If the shape of an array is wrong.
     pub fn input_matrix(
         &self,
         workspace: &Workspace<f64>,
@@ -254,11 +254,11 @@ impl Inputs {
         }
     }
 
-    /// Adds what thrusts, tilt angles and efforts do to every velocity to `force`, n numbers: `B u` without the matrix, in the state that the
-    /// workspace holds, [`update_jacobians`](Workspace::update_jacobians) included.
+    /// Adds the generalised force of thrusts, tilt angles and efforts to `force`, n entries: `B u` without forming the matrix, in the
+    /// workspace's state, [`update_jacobians`](Workspace::update_jacobians) included.
     ///
     /// # Panics
-    /// If a slice has another length.
+    /// If the length of a slice is wrong.
     pub fn add_force(&self, workspace: &Workspace<f64>, commands: &[f64], force: &mut [f64]) {
         for (body, wrench) in self.wrenches(commands) {
             workspace.add_wrench(body, &wrench, force);
@@ -269,7 +269,7 @@ impl Inputs {
     /// The wrenches of the rotors, each `[f; tau]` on the body that carries it, in that body's frame, N and N m.
     ///
     /// # Panics
-    /// If the commands have another length.
+    /// If the length of the commands is wrong.
     pub fn wrenches<'a>(
         &'a self,
         commands: &'a [f64],
@@ -283,7 +283,7 @@ impl Inputs {
     /// Adds the efforts of the motors, which act along the velocity coordinates of their joints.
     ///
     /// # Panics
-    /// If a slice has another length.
+    /// If the length of a slice is wrong.
     pub fn add_efforts(&self, commands: &[f64], force: &mut [f64]) {
         assert_eq!(commands.len(), self.input_dim(), "number of commands");
         let motors = &commands[self.rotors.input_dim()..];
@@ -292,11 +292,11 @@ impl Inputs {
         }
     }
 
-    /// What the air does to the rotors beside the thrusts of [`wrenches`](Self::wrenches): the wrenches of the flow and of the ground on
-    /// each [`Propeller`](crate::Propeller), in the state that the workspace holds. Does not allocate.
+    /// The aerodynamic wrenches on the rotors in addition to the thrusts of [`wrenches`](Self::wrenches): those of the flow and of the
+    /// ground on each [`Propeller`](crate::Propeller), in the workspace's state. Does not allocate.
     ///
     /// # Panics
-    /// If the commands have another length.
+    /// If the length of the commands is wrong.
     pub fn air_wrenches<'a>(
         &'a self,
         workspace: &'a Workspace<f64>,
@@ -346,7 +346,7 @@ impl Inputs {
     }
 }
 
-/// The rotors' limits and the motors'.
+/// The limits of rotors and motors.
 fn limits(rotors: &Polytope, motors: &[Motor]) -> Polytope {
     let upper = motors.iter().map(|motor| motor.effort[1]);
     let lower = motors.iter().map(|motor| -motor.effort[0]);
@@ -371,7 +371,7 @@ fn limits(rotors: &Polytope, motors: &[Motor]) -> Polytope {
     }
 }
 
-/// Strictly between two limits, of which either may be infinite.
+/// A value strictly between two limits, either of which may be infinite.
 fn middle([low, high]: [f64; 2]) -> f64 {
     match (low.is_finite(), high.is_finite()) {
         (true, true) => f64::midpoint(low, high),

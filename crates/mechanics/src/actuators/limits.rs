@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{Polytope, Rotor, Tilt};
 
-/// One inequality: the coefficients of the rotor's own inputs, from its first one on, and the bound.
+/// One inequality: the coefficients of the rotor's inputs, starting with the first, and the bound.
 struct Row {
     first: usize,
     normal: [f64; 2],
@@ -54,7 +54,7 @@ pub(super) fn limits(rotors: &[Rotor]) -> Polytope {
     let mut matrix = DMatrix::zeros(rows.len(), dim.last().unwrap_or(0));
     for (i, row) in rows.iter().enumerate() {
         for (k, value) in row.normal.into_iter().enumerate() {
-            // The second coefficient of a fixed rotor is zero and belongs to nothing.
+            // The second coefficient of a fixed rotor is a zero placeholder.
             if value != 0.0 {
                 matrix[(i, row.first + k)] = value;
             }
@@ -66,8 +66,8 @@ pub(super) fn limits(rotors: &[Rotor]) -> Polytope {
     }
 }
 
-/// The polygon inside `{F_min <= F <= F_max, |theta| <= limit}` in the plane of `(F sin, F cos)`, Konz Figure 5.20:
-/// the lower arc cut by its tangent at zero tilt, the upper one inscribed in chords.
+/// A polygon inside `{F_min <= F <= F_max, |theta| <= limit}` in the plane of `(F sin, F cos)`, Konz Figure 5.20: the
+/// lower arc is replaced by its tangent at zero tilt, the upper one by inscribed chords.
 fn tilting_rows(thrust: [f64; 2], tilt: &Tilt) -> impl Iterator<Item = ([f64; 2], f64)> {
     let [low, high] = thrust;
     let (sin, cos) = tilt.limit.sin_cos();
@@ -81,7 +81,7 @@ fn tilting_rows(thrust: [f64; 2], tilt: &Tilt) -> impl Iterator<Item = ([f64; 2]
     sides.into_iter().chain(chords)
 }
 
-/// A point strictly inside: no tilt, half way between the limits along the axis.
+/// A point strictly inside: zero tilt, half way between the limits along the axis.
 pub(super) fn interior(rotors: &[Rotor]) -> Vec<f64> {
     let mut u = Vec::new();
     for rotor in rotors {

@@ -1,14 +1,14 @@
 //! Rotors and tilting rotors: from commands to the wrench `B u`, and the convex limits `W u <= l`.
 //!
 //! A fixed rotor has one input, its thrust F. A tilting rotor has two, `F sin(theta)` and `F cos(theta)`, in which the wrench is linear
-//! (Konz 5.8.4). Commands are what the vehicle is told: a thrust, and for a tilting rotor an angle.
+//! (Konz 5.8.4). Commands are what the vehicle receives: a thrust, and an angle for a tilting rotor.
 //!
 //! | | fixed rotor | tilting rotor |
 //! |---|---|---|
 //! | input `u` | `F` | `F sin θ`, `F cos θ` |
 //! | commands | `rotor.0.thrust` | `rotor.0.thrust`, `rotor.0.tilt` |
 //!
-//! Both are ordered rotor by rotor. A system of several bodies has [`Inputs`]: rotors on any of them, and motors in its joints.
+//! Both are ordered rotor by rotor. A system of several bodies has [`Inputs`]: rotors on any bodies, and motors in joints.
 
 mod delay;
 mod error;
@@ -29,7 +29,7 @@ pub use motor::{Motor, MotorError};
 pub use polytope::Polytope;
 pub use rotor::{Rotor, Tilt};
 
-/// All rotors of a vehicle, checked, with everything that depends on the geometry alone.
+/// All rotors of a vehicle, checked, with everything that depends on their geometry alone.
 ///
 /// Only the construction allocates.
 ///
@@ -73,7 +73,7 @@ impl Rotors {
     /// Checks the rotors, normalises their axes and sets up the maps.
     ///
     /// # Errors
-    /// The first thing that is wrong, see [`RotorError`].
+    /// The first error, see [`RotorError`].
     pub fn new(rotors: Vec<Rotor>) -> Result<Self, RotorError> {
         for (index, rotor) in rotors.iter().enumerate() {
             if rotors[..index].iter().any(|other| other.name == rotor.name) {
@@ -156,15 +156,15 @@ impl Rotors {
 
 /// # Limits
 impl Rotors {
-    /// The inputs that the rotors can produce, `W u <= l`: exact for fixed rotors, a polygon inside the true set for tilting ones.
+    /// The feasible inputs of the rotors, `W u <= l`: exact for fixed rotors, a polygon inside the true set for tilting ones.
     ///
     /// Rows: the upper limits of all fixed rotors, their lower limits, then for every tilting rotor the lower limit, the two tilt limits
-    /// (positive first) and the segments of the upper limit from the negative tilt limit to the positive.
+    /// (positive first) and the segments of the upper limit from the negative tilt limit to the positive one.
     pub fn limits(&self) -> &Polytope {
         &self.limits
     }
 
-    /// An input strictly inside the limits: no tilt, every thrust half way between its limits along the axis.
+    /// An input strictly inside the limits: zero tilt, every thrust half way between its limits along the axis.
     pub fn interior(&self) -> &[f64] {
         &self.interior
     }
@@ -182,12 +182,12 @@ impl Rotors {
         &self.command_names
     }
 
-    /// The time constant of every command's first-order lag, s; zero where there is none.
+    /// The time constant of every command's first-order lag, s; zero for none.
     pub fn time_constants(&self) -> &[f64] {
         &self.time_constants
     }
 
-    /// The commands that produce the input `u`: `F = hypot(u_s, u_c)`, `theta = atan2(u_s, u_c)` of a tilting rotor.
+    /// The commands that produce the input `u`: for a tilting rotor `F = hypot(u_s, u_c)`, `theta = atan2(u_s, u_c)`.
     ///
     /// # Panics
     /// If a slice is not of length [`input_dim`](Self::input_dim).
@@ -206,7 +206,7 @@ impl Rotors {
         }
     }
 
-    /// The input that commands produce: `F sin(theta)`, `F cos(theta)` of a tilting rotor.
+    /// The input that commands produce: for a tilting rotor `F sin(theta)`, `F cos(theta)`.
     ///
     /// # Panics
     /// If a slice is not of length [`input_dim`](Self::input_dim).
@@ -234,7 +234,7 @@ impl Rotors {
         (self.rotor_wrenches(commands)).fold(Vector6::zeros(), |sum, wrench| sum + wrench)
     }
 
-    /// What each rotor does of that.
+    /// The contribution of each rotor to that wrench.
     pub(super) fn rotor_wrenches<'a>(
         &'a self,
         commands: &'a [f64],
@@ -250,7 +250,7 @@ impl Rotors {
         })
     }
 
-    /// The thrust of a rotor (N, as commanded) and the unit vector along which it thrusts, in the axes of its body; its commands stand first.
+    /// The thrust of a rotor (N, as commanded) and its unit direction, in the axes of its body; the slice starts with its commands.
     pub(super) fn thrust(rotor: &Rotor, commands: &[f64]) -> (f64, Vector3<f64>) {
         let direction = match rotor.directions() {
             (None, along) => along,

@@ -2,7 +2,7 @@
 
 use crate::multibody::{BodyId, Model};
 
-/// A motor that acts on one degree of freedom of a joint: its input is the torque (N m) or force (N) there.
+/// A motor that acts on one degree of freedom of a joint; its input is the torque (N m) or force (N).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motor {
     /// A name for messages, unique among the motors.
@@ -11,13 +11,13 @@ pub struct Motor {
     pub joint: BodyId,
     /// Which of the joint's velocities it drives, counted from 0.
     pub component: usize,
-    /// The smallest and the largest effort, N m or N; infinite for none.
+    /// The smallest and the largest effort, N m or N; infinite for no limit.
     pub effort: [f64; 2],
     /// The time constant of the effort's first-order lag, s; zero for none.
     pub time_constant: f64,
 }
 
-/// Why a motor cannot be used. `motor` is its name.
+/// Why a motor is invalid. `motor` is its name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotorError {
@@ -33,7 +33,7 @@ pub enum MotorError {
         /// The joint's degrees of freedom.
         dof: usize,
     },
-    /// The smallest effort is not below the largest, or one of them is not a number.
+    /// The smallest effort is not below the largest, or one of them is NaN.
     #[error(
         "motor `{motor}`: the smallest effort must be below the largest, found [{low}, {high}]"
     )]
@@ -50,7 +50,7 @@ pub enum MotorError {
     TimeConstant {
         /// The motor.
         motor: String,
-        /// What it was, s.
+        /// Its value, s.
         found: f64,
     },
     /// Two motors have the same name.
@@ -64,10 +64,10 @@ pub enum MotorError {
 }
 
 impl Motor {
-    /// Checks everything that can be wrong with one motor by itself.
+    /// Checks one motor in isolation.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn check(&self, model: &Model<f64>) -> Result<(), MotorError> {
         let motor = || self.name.clone();
         let dof = model.velocity_range(self.joint).len();
@@ -79,7 +79,7 @@ impl Motor {
             });
         }
         let [low, high] = self.effort;
-        // A NaN is below nothing.
+        // NaN compares false.
         let below = low < high && low < f64::INFINITY && high > f64::NEG_INFINITY;
         if !below {
             let motor = motor();

@@ -1,13 +1,13 @@
-//! A convex set bounded by planes.
+//! Convex polytopes.
 
 use nalgebra::{DMatrix, DVector};
 
 /// The inputs `u` with `W u <= l`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polytope {
-    /// `W`, m x p: the outward normals, one in a row.
+    /// `W`, m x p: the outward normals, one per row.
     pub matrix: DMatrix<f64>,
-    /// `l`, m: how far out each plane lies.
+    /// `l`, m entries: the offset of each plane.
     pub bound: DVector<f64>,
 }
 
@@ -25,7 +25,7 @@ impl Polytope {
     /// The largest entry of `W u - l`: negative inside, zero on the boundary. Minus infinity without any inequality.
     ///
     /// # Panics
-    /// If `u` is not of the space's dimension.
+    /// If the length of `u` is not p.
     pub fn violation(&self, u: &[f64]) -> f64 {
         assert_eq!(u.len(), self.dim(), "dimension of the input");
         let mut worst = f64::NEG_INFINITY;
@@ -45,7 +45,7 @@ impl Polytope {
         worst
     }
 
-    /// Whether `u` lies inside or at most `tolerance` outside.
+    /// Returns whether `u` is inside or at most `tolerance` outside.
     pub fn contains(&self, u: &[f64], tolerance: f64) -> bool {
         self.violation(u) <= tolerance
     }

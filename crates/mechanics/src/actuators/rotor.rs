@@ -1,4 +1,4 @@
-//! One rotor: where it sits, where it pushes, what it can do.
+//! A rotor: position, thrust direction and limits.
 
 use fly_lie::operators::join;
 use nalgebra::{Vector3, Vector6};
@@ -18,16 +18,16 @@ pub struct Rotor {
     pub position: Vector3<f64>,
     /// The direction of the thrust with zero tilt, body frame; normalised when the rotor is used.
     pub axis: Vector3<f64>,
-    /// Drag torque about the thrust direction per thrust, m; the sign is the opposite of the rotor's sense of turning about that direction.
+    /// Drag torque about the thrust direction per thrust, m; its sign is opposite to the rotor's sense of rotation about that direction.
     pub drag_ratio: f64,
     /// The smallest and the largest thrust, N. Negative thrust is for fixed rotors only.
     pub thrust: [f64; 2],
     /// The time constant of the thrust's first-order lag, s; zero for none. With a motor it is the motor's, see [`RotorMotor::lag`](crate::RotorMotor::lag)
-    /// at half of the largest thrust: put zero or that.
+    /// at half of the largest thrust: set zero or that value.
     pub time_constant: f64,
-    /// How the rotor tilts, if it does.
+    /// The tilt, if it tilts.
     pub tilt: Option<Tilt>,
-    /// What is known of its blades: what the air does to them. The wrench `B u` and all limits are without that.
+    /// Data of its blades, for aerodynamics. The wrench `B u` and all limits ignore it.
     pub propeller: Propeller,
 }
 
@@ -35,29 +35,29 @@ pub struct Rotor {
 /// rotor's axis and t the tilt axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tilt {
-    /// The axis about which the rotor turns, body frame, perpendicular to the rotor's axis; normalised when used.
+    /// The axis about which the rotor tilts, body frame, perpendicular to the rotor's axis; normalised when used.
     pub axis: Vector3<f64>,
     /// The largest angle to either side, rad, below a right angle.
     pub limit: f64,
     /// The time constant of the servo's first-order lag, s; zero for none.
     pub time_constant: f64,
-    /// The number of straight segments in which the limit of the thrust, an arc in the plane of the input, is inscribed.
+    /// The number of chords that approximate the largest thrust, an arc in the plane of the input, from inside.
     pub segments: usize,
 }
 
-/// How far from perpendicular a tilt axis may be written: the cosine of the angle.
+/// Tolerance of the right angle between tilt axis and axis: the cosine of the angle.
 const PERPENDICULAR: f64 = 1e-6;
 
 impl Rotor {
-    /// Checks everything that can be wrong with one rotor by itself.
+    /// Checks one rotor in isolation.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn check(&self) -> Result<(), RotorError> {
         self.clone().checked().map(|_| ())
     }
 
-    /// Checks everything that can be wrong with one rotor and normalises its axes.
+    /// Checks one rotor in isolation and normalises its axes.
     pub(super) fn checked(mut self) -> Result<Self, RotorError> {
         let name = || self.name.clone();
         let vectors = [("position", &self.position), ("axis", &self.axis)];
@@ -97,7 +97,7 @@ impl Rotor {
         Ok(self)
     }
 
-    /// Of the thrust: with a motor that of the speed.
+    /// The lag of the thrust; with a motor that of the speed.
     fn lag(&self) -> Result<f64, RotorError> {
         let (Some(motor), Some(coefficient)) =
             (self.propeller.motor, self.propeller.thrust_coefficient)
@@ -122,7 +122,7 @@ impl Rotor {
         (side, self.axis)
     }
 
-    /// The wrench at the body frame's origin of one newton along a unit direction.
+    /// The wrench at the body frame's origin of a unit force along a unit direction.
     pub(super) fn wrench_along(&self, direction: &Vector3<f64>) -> Vector6<f64> {
         let torque = self.position.cross(direction) + direction * self.drag_ratio;
         join(direction, &torque)
@@ -160,7 +160,7 @@ impl Tilt {
             });
         }
         self.axis = (axis - rotor.axis * cosine).normalize();
-        // Even the thrust along the axis is cut by the inscribed polygon when a corner does not lie there.
+        // The inscribed polygon cuts off even the thrust along the axis unless a corner lies there.
         let [low, high] = rotor.thrust;
         let reachable = self.reachable_thrust(high);
         if low >= reachable {

@@ -1,17 +1,17 @@
-//! How the air moves, and where the ground is.
+//! The motion of the air, and the height of the ground.
 
 use nalgebra::Vector3;
 
-/// The air around a system: a mean wind that changes with the height, and what comes and goes everywhere at once.
+/// The air around a system: a mean wind that depends on the height, and fluctuations that are uniform in space.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Air {
-    /// The mean wind, m/s in the world; with a profile that at its reference height.
+    /// The mean wind, m/s in the world; with a profile, the wind at its reference height.
     pub wind: Vector3<f64>,
-    /// How the mean wind changes with the height above the ground, which is the world's z = 0 where there is none.
+    /// The profile of the mean wind over the height above the ground, or above the world's z = 0 without a ground.
     pub profile: WindProfile,
-    /// Gusts and turbulence, m/s in the world: alike at every point of the system.
+    /// Gusts and turbulence, m/s in the world: the same at every point of the system.
     pub fluctuation: Vector3<f64>,
-    /// The height of the ground, the world's z, m; `None` if rotors do not feel it.
+    /// The height of the ground, the world's z, m; `None` for no ground effect.
     pub ground: Option<f64>,
 }
 
@@ -27,10 +27,10 @@ pub struct Air {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum WindProfile {
-    /// The same at all heights.
+    /// Constant over height.
     #[default]
     Uniform,
-    /// `ln(z / z_0) / ln(z_ref / z_0)`, none below z_0: the surface layer of neutral stability, the shear of MIL-F-8785C 3.7.3.2 with
+    /// `ln(z / z_0) / ln(z_ref / z_0)`, zero below z_0: the surface layer of neutral stability, the shear of MIL-F-8785C 3.7.3.2 with
     /// the reference of 20 ft and the roughness lengths of 0.15 ft (landing, take-off) and 2 ft.
     Logarithmic {
         /// z_0, m.
@@ -38,7 +38,7 @@ pub enum WindProfile {
         /// z_ref, m.
         reference: f64,
     },
-    /// `(z / z_ref)^alpha`, none below the ground; over open land alpha is about 1/7.
+    /// `(z / z_ref)^alpha`, zero below the ground; over open land alpha is about 1/7.
     Power {
         /// alpha.
         exponent: f64,
@@ -47,7 +47,7 @@ pub enum WindProfile {
     },
 }
 
-/// Why numbers are not a profile.
+/// Why parameters do not define a profile.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WindProfileError {
@@ -64,10 +64,10 @@ pub enum WindProfileError {
     /// The exponent is negative or not finite.
     #[error("expected an exponent of at least 0, found {found}")]
     Exponent {
-        /// What it was.
+        /// Its value.
         found: f64,
     },
-    /// The reference height is not above zero.
+    /// The reference height is not positive.
     #[error("expected a reference height above 0 m, found {found}")]
     Reference {
         /// m.
@@ -76,7 +76,7 @@ pub enum WindProfileError {
 }
 
 impl Air {
-    /// A mean wind (m/s, world) that is the same everywhere.
+    /// A uniform mean wind (m/s, world).
     pub fn with_wind(wind: Vector3<f64>) -> Self {
         Self {
             wind,
@@ -99,14 +99,14 @@ impl Air {
         self.mean_at(height) + self.fluctuation
     }
 
-    /// Whether it rests everywhere.
+    /// Returns whether the air is at rest everywhere.
     pub fn is_still(&self) -> bool {
         self.wind == Vector3::zeros() && self.fluctuation == Vector3::zeros()
     }
 }
 
 impl WindProfile {
-    /// By the roughness length and the reference height, m.
+    /// From the roughness length and the reference height, m.
     ///
     /// # Errors
     /// [`WindProfileError`].
@@ -124,7 +124,7 @@ impl WindProfile {
         })
     }
 
-    /// By the exponent and the reference height, m.
+    /// From the exponent and the reference height, m.
     ///
     /// # Errors
     /// [`WindProfileError`].
@@ -139,7 +139,7 @@ impl WindProfile {
         })
     }
 
-    /// The wind at this height above the ground (m) by that at the reference height.
+    /// The wind at this height above the ground (m), relative to that at the reference height.
     pub fn factor(&self, height: f64) -> f64 {
         match *self {
             Self::Uniform => 1.0,

@@ -1,15 +1,15 @@
-//! What the air does to bodies and rotors beyond linear [`Drag`](crate::Drag), and how the air itself moves.
+//! Aerodynamic forces on bodies and rotors beyond linear [`Drag`](crate::Drag), and the motion of the air.
 //!
-//! Nothing here is part of the equation of motion that controllers and references know: it acts where a simulation gives the dynamics of a
-//! system [`Air`], with [`ActuatedDynamics::set_air`](crate::ActuatedDynamics::set_air).
+//! None of this is part of the equation of motion used by controllers and references: it acts when a simulation sets the [`Air`] of a
+//! system's dynamics, with [`ActuatedDynamics::set_air`](crate::ActuatedDynamics::set_air).
 //!
-//! | force | of | model |
+//! | force | on | model |
 //! |---|---|---|
 //! | quadratic drag | a body | [`QuadraticDrag`] |
 //! | rotor drag, inflow, translational lift, flapping | a rotor with its own speed | [`RotorAerodynamics`] |
 //! | ground effect | a rotor near the ground | [`ground_effect`] |
 //!
-//! The *airspeed* of a point is its velocity less that of the air, m/s.
+//! The *airspeed* of a point is its velocity relative to the air, m/s.
 
 mod air;
 mod ground_effect;

@@ -1,4 +1,4 @@
-//! The blades of a rotor in the flow, and what turns them.
+//! The blades of a rotor in the flow, and the motor that drives them.
 
 use fly_lie::operators::join;
 use nalgebra::{Vector3, Vector6};
@@ -6,20 +6,20 @@ use nalgebra::{Vector3, Vector6};
 use super::{Air, ground_effect};
 use crate::propulsion::{MotorDynamics, RotorMotor};
 
-/// What is known of the blades of a rotor beyond its thrust, and of the motor that turns them. Only simulations read it.
+/// Data of a rotor's blades beyond the thrust, and its motor. Only simulations use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Propeller {
-    /// `k_eta`, N/(rad/s)^2: the thrust by the square of the speed.
+    /// `k_eta`, N/(rad/s)^2: thrust per squared speed.
     pub thrust_coefficient: Option<f64>,
-    /// m; with it the rotor feels the ground.
+    /// m; required for ground effect.
     pub radius: Option<f64>,
-    /// What the flow does to it; needs the thrust coefficient.
+    /// Forces of the flow; requires the thrust coefficient.
     pub aerodynamics: Option<RotorAerodynamics>,
-    /// What turns it; needs the thrust coefficient. Without it the thrust lags, with it the speed does.
+    /// The motor; requires the thrust coefficient. Without a motor the thrust lags, with it the speed does.
     pub motor: Option<RotorMotor>,
 }
 
-/// Forces of the flow on a rotor that turns with the speed `Omega`, per rotor and with its own airspeed `v`, in body axes:
+/// Forces of the flow on a rotor at the speed `Omega`, per rotor and with its own airspeed `v`, in body axes:
 ///
 /// ```text
 /// drag, inflow         H = -Omega (k_d (v - v_d d) + k_z v_d d)      at the hub, v_d = v . d
@@ -28,30 +28,30 @@ pub struct Propeller {
 /// ```
 ///
 /// with the direction d of the thrust. RotorPy's `H = -Omega diag(k_d, k_d, k_z) v`, `k_h (v_x^2 + v_y^2)` and `-k_flap Omega v x e_z`
-/// (`Multirotor.compute_body_wrench`; S. Folk, J. Paulos, V. Kumar, *RotorPy*, 2023), for any direction of the thrust. The speed is that
-/// of the thrust in resting air, `Omega = sqrt(|T| / k_eta)`. The drag torque about d does not change.
+/// (`Multirotor.compute_body_wrench`; S. Folk, J. Paulos, V. Kumar, *RotorPy*, 2023), generalised to any direction of the thrust. The
+/// speed is that of the thrust in resting air, `Omega = sqrt(|T| / k_eta)`. The drag torque about d is unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RotorAerodynamics {
-    /// `k_d`, N/(rad/s m/s): drag in the plane of the rotor, by speed and airspeed.
+    /// `k_d`, N/(rad/s m/s): drag in the rotor plane, per speed and airspeed.
     pub drag: f64,
-    /// `k_z`, N/(rad/s m/s): change of the thrust by the flow along the axis.
+    /// `k_z`, N/(rad/s m/s): change of the thrust due to axial flow.
     pub inflow: f64,
-    /// `k_h`, N/(m/s)^2: thrust that the flow across the axis adds.
+    /// `k_h`, N/(m/s)^2: additional thrust due to flow in the rotor plane.
     pub translational_lift: f64,
     /// `k_flap`, N m/(rad/s m/s): moment of the flapping blades.
     pub flapping: f64,
 }
 
-/// Why numbers are not a propeller. `key` is the field.
+/// Why parameters do not define a propeller. `key` is the field.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PropellerError {
-    /// A coefficient or length is not above zero.
+    /// A coefficient or length is not positive.
     #[error("`{key}` must be a number above 0, found {found}")]
     NotPositive {
         /// The field.
         key: &'static str,
-        /// What it was.
+        /// Its value.
         found: f64,
     },
     /// A coefficient is negative or not finite.
@@ -59,10 +59,10 @@ pub enum PropellerError {
     Negative {
         /// The field.
         key: &'static str,
-        /// What it was.
+        /// Its value.
         found: f64,
     },
-    /// No speed follows from the thrust.
+    /// The speed cannot be computed from the thrust.
     #[error(
         "`{key}` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows"
     )]
@@ -70,20 +70,20 @@ pub enum PropellerError {
         /// `aerodynamics` or `motor`.
         key: &'static str,
     },
-    /// The efficiency of a motor is none.
+    /// The efficiency of a motor is out of range.
     #[error("`motor.efficiency` must be above 0 and at most 1, found {found}")]
     Efficiency {
-        /// What it was.
+        /// Its value.
         found: f64,
     },
 }
 
 /// # Checks
 impl Propeller {
-    /// Checks everything that can be wrong.
+    /// Checks all parameters.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn check(&self) -> Result<(), PropellerError> {
         for (key, value) in [
             ("thrust_coefficient", self.thrust_coefficient),
@@ -107,7 +107,7 @@ impl Propeller {
         }
     }
 
-    /// Whether the air does anything to it: its flow, or the ground.
+    /// Returns whether the air affects it: by flow, or by the ground.
     pub fn feels_air(&self) -> bool {
         self.aerodynamics.is_some() || self.radius.is_some()
     }
@@ -115,14 +115,14 @@ impl Propeller {
 
 /// # Forces
 impl Propeller {
-    /// The speed that a thrust (N) needs in resting air, rad/s; `None` without a thrust coefficient.
+    /// The speed for a thrust (N) in resting air, rad/s; `None` without a thrust coefficient.
     pub fn speed(&self, thrust: f64) -> Option<f64> {
         let coefficient = self.thrust_coefficient?;
         Some((thrust.abs() / coefficient).sqrt())
     }
 
-    /// What the air adds to the thrust: `[f; tau]` about the hub, N and N m, in the axes of `direction`, the unit vector along which the
-    /// rotor thrusts with `thrust` (N), and of `airspeed`, that of the hub, m/s.
+    /// The wrench of the flow in addition to the thrust: `[f; tau]` about the hub, N and N m, in the axes of `direction`, the unit
+    /// direction of the rotor's `thrust` (N), and of `airspeed`, that of the hub, m/s.
     #[inline]
     pub fn wrench_of_flow(
         &self,
@@ -136,11 +136,11 @@ impl Propeller {
         }
     }
 
-    /// What the [ground](ground_effect) adds to a thrust at this height of the hub in the world (m): N, along the thrust. `upward` is the
-    /// vertical component of the unit vector along which the rotor thrusts.
+    /// The additional thrust due to the [ground](ground_effect) at this height of the hub in the world (m): N, along the thrust. `upward`
+    /// is the vertical component of the unit direction of the thrust.
     ///
-    /// The height that counts is the way of the wake to the ground along the rotor's axis: an upright rotor's own, more if it is tilted,
-    /// infinite if it blows upwards.
+    /// The effective height is the path of the wake to the ground along the rotor's axis: the rotor's own height if upright, more if it
+    /// is tilted, infinite if it blows upwards.
     #[inline]
     pub fn thrust_of_ground(&self, air: &Air, thrust: f64, upward: f64, height: f64) -> f64 {
         let (Some(radius), Some(ground)) = (self.radius, air.ground) else {
@@ -150,7 +150,7 @@ impl Propeller {
         if upward <= 0.0 {
             return 0.0;
         }
-        // The effect is bounded from half a radius on; so it fades as the rotor turns over, however low it is.
+        // The effect is bounded from half a radius on, so it fades as the rotor turns over, however low it is.
         let height = (height - ground).max(0.5 * radius);
         thrust * (ground_effect(radius, height / upward) - 1.0)
     }
@@ -171,7 +171,7 @@ impl RotorAerodynamics {
         Ok(())
     }
 
-    /// `[f; tau]` about the hub, N and N m, of a rotor that turns with `speed` (rad/s, not negative) and thrusts along the unit vector
+    /// `[f; tau]` about the hub, N and N m, for a rotor at `speed` (rad/s, not negative) whose thrust is along the unit vector
     /// `direction`; `airspeed` is that of its hub, m/s. All in the same axes.
     #[inline]
     pub fn wrench(
@@ -193,10 +193,10 @@ impl RotorAerodynamics {
 }
 
 impl RotorMotor {
-    /// Checks everything that can be wrong with it by itself.
+    /// Checks all parameters in isolation.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn check(&self) -> Result<(), PropellerError> {
         let mut positive = Vec::new();
         let mut others = Vec::new();

@@ -1,4 +1,4 @@
-//! Drag in proportion to the square of the airspeed.
+//! Drag proportional to the squared airspeed.
 
 use nalgebra::Vector3;
 
@@ -6,8 +6,8 @@ use crate::DragError;
 
 /// Parasitic drag of a body: `f = -|v| diag(c) v` at its centre of mass, with the airspeed `v` of that point in the axes of the body.
 ///
-/// As RotorPy has it (S. Folk, J. Paulos, V. Kumar, *RotorPy: A Python-based Multirotor Simulator with Aerodynamics for Education and
-/// Research*, 2023, `c_Dx`, `c_Dy`, `c_Dz`). Of an area A with the drag coefficient C in air of density rho, `c = 1/2 rho C A`.
+/// As in RotorPy (S. Folk, J. Paulos, V. Kumar, *RotorPy: A Python-based Multirotor Simulator with Aerodynamics for Education and
+/// Research*, 2023, `c_Dx`, `c_Dy`, `c_Dz`). For an area A with the drag coefficient C in air of density rho, `c = 1/2 rho C A`.
 ///
 /// ```
 /// use fly_mechanics::QuadraticDrag;

@@ -1,19 +1,19 @@
-//! Linear drag of a body that moves through resting air.
+//! Linear drag of a body in resting air.
 
 use fly_lie::operators::{angular, hat3, join};
 use nalgebra::{Matrix3, Matrix6, RealField, Vector3, Vector6, convert};
 
 use super::velocity_of_point;
 
-/// Drag in proportion to the velocity, along and about the body's axes: on a body whose centre of mass moves with `R v_c` it acts there
-/// with the force `-R diag(linear) v_c` and the torque `-R diag(angular) omega`.
+/// Drag proportional to the velocity, along and about the body's axes: on a body whose centre of mass has the velocity `R v_c` it
+/// exerts the force `-R diag(linear) v_c` at that point and the torque `-R diag(angular) omega`.
 ///
-/// This is the rotor drag of multicopters: blades flap and are pushed back in proportion to the velocity across them, about as much at
-/// every thrust near hover (M. Faessler, A. Franchi, D. Scaramuzza, *Differential flatness of quadrotor dynamics subject to rotor drag for
-/// accurate tracking of high-speed trajectories*, RA-L 3(2), 2018, (7), (9), with `B = diag(angular)`). Its `d_x, d_y, d_z` are per
-/// mass (1/s); here they are times the mass. Its torque `A` in proportion to the velocity, of rotors away from the plane of the
-/// centre of mass, is not in this model: it would come with a force in proportion to the angular velocity, with which position and heading
-/// are no longer flat outputs. A [`Damper`](crate::multibody::Damper) has both, alike in all directions.
+/// This is the rotor drag of multicopters: blade flapping causes a force proportional to the velocity in the rotor plane, nearly
+/// independent of the thrust near hover (M. Faessler, A. Franchi, D. Scaramuzza, *Differential flatness of quadrotor dynamics subject to
+/// rotor drag for accurate tracking of high-speed trajectories*, RA-L 3(2), 2018, (7), (9), with `B = diag(angular)`). Its `d_x, d_y, d_z`
+/// are per mass (1/s); here they are times the mass. Its torque `A` proportional to the velocity, of rotors away from the plane of the
+/// centre of mass, is not in this model: it would imply a force proportional to the angular velocity, with which position and heading are
+/// no longer flat outputs. A [`Damper`](crate::multibody::Damper) has both, isotropically.
 ///
 /// ```
 /// use fly_mechanics::Drag;
@@ -33,7 +33,7 @@ pub struct Drag<T: RealField + Copy> {
     angular: Vector3<T>,
 }
 
-/// Why numbers are not a drag.
+/// Why coefficients do not define a drag.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
     "the {part} drag must be three finite numbers that are not negative, found {value}: a negative one would feed energy into the motion"
@@ -41,7 +41,7 @@ pub struct Drag<T: RealField + Copy> {
 pub struct DragError<T: RealField + Copy> {
     /// `linear`, `angular` or `quadratic`.
     pub part: &'static str,
-    /// The number that cannot be.
+    /// The invalid coefficient.
     pub value: T,
 }
 
@@ -58,7 +58,7 @@ impl<T: RealField + Copy> DragError<T> {
 
 /// # Other scalars
 impl Drag<f64> {
-    /// This drag with numbers of another kind.
+    /// The same drag in another scalar type.
     pub fn cast<T: RealField + Copy>(&self) -> Drag<T> {
         Drag {
             linear: self.linear.map(convert),
@@ -80,7 +80,7 @@ impl<T: RealField + Copy> Drag<T> {
     }
 }
 
-/// # Reading
+/// # Access
 impl<T: RealField + Copy> Drag<T> {
     /// Along the body's axes, N s/m.
     pub fn linear(&self) -> &Vector3<T> {
@@ -95,9 +95,9 @@ impl<T: RealField + Copy> Drag<T> {
 
 /// # Force and power
 ///
-/// Of a body that moves with a twist `[v; omega]`; `center` is its centre of mass in its frame, m.
+/// For a body with the twist `[v; omega]`; `center` is its centre of mass in its frame, m.
 impl<T: RealField + Copy> Drag<T> {
-    /// `D xi`, a left-hand side: the wrench `[f; tau]` at the body frame's origin that has to be overcome.
+    /// `D xi`, a left-hand side: the resisting wrench `[f; tau]` at the body frame's origin, to be overcome.
     #[inline]
     pub fn force(&self, twist: &Vector6<T>, center: &Vector3<T>) -> Vector6<T> {
         let force = (self.linear).component_mul(&velocity_of_point(twist, center));
@@ -120,7 +120,7 @@ impl<T: RealField + Copy> Drag<T> {
         D
     }
 
-    /// `R = 1/2 xi^T D xi`, W: half the power that it takes.
+    /// `R = 1/2 xi^T D xi`, W: half the power that it dissipates.
     pub fn dissipation(&self, twist: &Vector6<T>, center: &Vector3<T>) -> T {
         twist.dot(&self.force(twist, center)) * convert::<f64, T>(0.5)
     }

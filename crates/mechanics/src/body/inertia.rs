@@ -1,4 +1,4 @@
-//! The inertia of a rigid body, checked to be physical.
+//! The inertia of a rigid body, validated.
 
 use std::ops::Add;
 
@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Matrix6, RealField, Vector3, convert};
 use super::inertia_error::{check_moments, check_numbers};
 use super::{InertiaError, SecondMoment};
 
-/// The mass distribution of a rigid body, M' of Konz (4.71a): a [`SecondMoment`] that some distribution of positive mass has.
+/// The mass distribution of a rigid body, M' of Konz (4.71a): a [`SecondMoment`] of some distribution of positive mass.
 ///
 /// ```
 /// use fly_mechanics::{InertiaError, PseudoInertia};
@@ -29,7 +29,7 @@ pub struct PseudoInertia<T: RealField + Copy>(SecondMoment<T>);
 
 /// # Other scalars
 impl PseudoInertia<f64> {
-    /// The same inertia with numbers of another kind.
+    /// The same inertia in another scalar type.
     pub fn cast<T: RealField + Copy>(&self) -> PseudoInertia<T> {
         PseudoInertia(SecondMoment::from_matrix4(self.0.matrix4().map(convert)))
     }
@@ -37,7 +37,7 @@ impl PseudoInertia<f64> {
 
 /// # Construction
 impl<T: RealField + Copy> PseudoInertia<T> {
-    /// The inertia of a distribution of mass (kg): of particles, of a solid, or of a sum of them.
+    /// The inertia of a mass distribution (kg): of particles, of a solid, or of a sum of them.
     ///
     /// ```
     /// use fly_lie::{SE3, SO3};
@@ -66,10 +66,10 @@ impl<T: RealField + Copy> PseudoInertia<T> {
         Ok(Self(moment))
     }
 
-    /// A point mass (kg) at this place (m): it has no moment of inertia about its centre.
+    /// A point mass (kg) at this position (m), without moment of inertia about its centre.
     ///
-    /// A [`Model`](crate::multibody::Model) takes it wherever the joints only move it, or on top of other inertia. On its own, [`FreeBody`] gives it
-    /// no angular acceleration, whatever the torque.
+    /// A [`Model`](crate::multibody::Model) accepts it if its joints only translate it, or in addition to other inertia. A [`FreeBody`] with only
+    /// this mass has no angular acceleration, whatever the torque.
     ///
     /// ```
     /// use fly_mechanics::{InertiaError, PseudoInertia};
@@ -109,10 +109,10 @@ impl<T: RealField + Copy> PseudoInertia<T> {
         )))
     }
 
-    /// The same with the moment of inertia about the origin of the body frame.
+    /// The same from the moment of inertia about the origin of the body frame.
     ///
     /// # Errors
-    /// As [`PseudoInertia::from_center`]; what is checked is the moment about the centre of mass.
+    /// As [`PseudoInertia::from_center`]; the check applies to the moment about the centre of mass.
     pub fn from_origin(
         mass: T,
         center_of_mass: Vector3<T>,
@@ -127,23 +127,23 @@ impl<T: RealField + Copy> PseudoInertia<T> {
 
 /// # Change of frame and sum
 ///
-/// The result of a physical inertia is physical.
+/// The result of a valid inertia is valid.
 impl<T: RealField + Copy> PseudoInertia<T> {
-    /// The same body described in frame b, whose pose in the present frame a is `pose`, Konz (4.75): `G^-1 M' G^-T`, and of the 6x6
-    /// matrix `Ad(G)^T M Ad(G)`.
+    /// The same body in frame b, whose pose in the present frame a is `pose`, Konz (4.75): `G^-1 M' G^-T`, and for the 6x6 matrix
+    /// `Ad(G)^T M Ad(G)`.
     #[must_use]
     pub fn in_frame(&self, pose: &SE3<T>) -> Self {
         Self(self.0.in_frame(pose))
     }
 
-    /// The body at this pose in another frame, described there: `G M' G^T`, the inverse of [`in_frame`](Self::in_frame).
+    /// The body at this pose in another frame, expressed there: `G M' G^T`, the inverse of [`in_frame`](Self::in_frame).
     #[must_use]
     pub fn placed(&self, pose: &SE3<T>) -> Self {
         Self(self.0.placed(pose))
     }
 }
 
-/// Two bodies fastened to each other, both described in the same frame.
+/// Two bodies fixed to each other, both in the same frame.
 impl<T: RealField + Copy> Add for PseudoInertia<T> {
     type Output = Self;
 
@@ -152,7 +152,7 @@ impl<T: RealField + Copy> Add for PseudoInertia<T> {
     }
 }
 
-/// # Reading
+/// # Access
 impl<T: RealField + Copy> PseudoInertia<T> {
     /// The second moment M'.
     pub fn second_moment(&self) -> &SecondMoment<T> {

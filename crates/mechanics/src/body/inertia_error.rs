@@ -1,4 +1,4 @@
-//! Checks of inertias.
+//! Validation of inertias.
 
 use nalgebra::{ComplexField, Matrix3, RealField, Vector3, convert};
 
@@ -30,7 +30,7 @@ pub enum InertiaError<T: RealField + Copy> {
     /// An entry of the moment of inertia is not finite.
     #[error("the moments of inertia must be finite, found {entry}")]
     MomentNotFinite {
-        /// The entry that is not.
+        /// The entry.
         entry: T,
     },
     /// The matrix is not symmetric.
@@ -69,7 +69,8 @@ pub enum InertiaError<T: RealField + Copy> {
 
 /// # Checks
 impl<T: RealField + Copy> InertiaError<T> {
-    /// Whether a distribution can be one of mass: positive, finite, symmetric, with moments that obey the triangle inequality.
+    /// Checks that a distribution is one of positive mass: finite, symmetric, with positive moments that satisfy the triangle
+    /// inequality.
     pub(super) fn check(moment: &SecondMoment<T>) -> Result<(), Self> {
         let X = moment.matrix4();
         let slack = X.amax() * slack::<T>();
@@ -82,7 +83,8 @@ impl<T: RealField + Copy> InertiaError<T> {
     }
 }
 
-/// Relative slack of symmetry and of the triangle inequality: 1e-9, for moments written with few digits, or 32 units of rounding.
+/// Relative tolerance of symmetry and of the triangle inequality: 1e-9, for moments written with few digits, or 32 units of
+/// rounding.
 fn slack<T: RealField + Copy>() -> T {
     convert::<f64, T>(1e-9).max(T::default_epsilon() * convert(32.0))
 }
@@ -144,7 +146,7 @@ pub(super) fn check_moments<T: RealField + Copy>(
     if moments[0] > moments[1] {
         moments.swap(0, 1);
     }
-    // A determinant that underflows is no positive definite matrix to compute with.
+    // A matrix whose determinant underflows is not usable as positive definite.
     if moments[0] <= T::zero() || symmetric.try_inverse().is_none() {
         return Err(InertiaError::NotPositive { moments });
     }

@@ -1,4 +1,4 @@
-//! How mass, damping and stiffness are distributed over a body, and the drag on it.
+//! Distributions of mass, damping and stiffness over a body, and its drag.
 
 mod drag;
 mod inertia;

@@ -25,7 +25,7 @@ use super::PseudoInertia;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrincipalInertia<T: RealField + Copy> {
-    /// The pose of the principal frame in the body frame: its origin is the centre of mass, its axes are the principal ones.
+    /// The pose of the principal frame in the body frame: its origin is the centre of mass, its axes the principal axes.
     pub pose: SE3<T>,
     /// The moments about these axes in ascending order, kg m².
     pub moments: Vector3<T>,
@@ -33,11 +33,11 @@ pub struct PrincipalInertia<T: RealField + Copy> {
 
 /// # Principal axes
 impl<T: RealField + Copy> PseudoInertia<T> {
-    /// The principal axes and moments. Where two moments are the same, the axes are any of those possible.
+    /// The principal axes and moments. If two moments are equal, the axes are not unique.
     pub fn principal(&self) -> PrincipalInertia<T> {
         let S = self.second_moment().second_about_center();
-        // The second moment is symmetric without negative eigenvalues: the singular vectors are its axes, and the sums of two
-        // values are the moments of inertia. Its entries are finite, since they were checked.
+        // The second moment is symmetric and positive semidefinite: the singular vectors are its axes, and the sums of two
+        // singular values the moments of inertia. Its entries are finite, as checked before.
         let svd = SpecialSvd::new(&S).unwrap_or(SpecialSvd {
             left: fly_lie::SO3::identity(),
             values: S.diagonal(),

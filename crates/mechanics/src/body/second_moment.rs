@@ -1,4 +1,4 @@
-//! The 4x4 form that inertia, damping and stiffness share.
+//! The 4x4 second moment of inertia, damping and stiffness.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul, Sub};
@@ -8,7 +8,7 @@ use fly_lie::inner_product::{twist_energy, twist_energy_gradient};
 use fly_lie::operators::{angular, bracket, hat_matrix3, hat3, hat6, vee_matrix3, vee_matrix6};
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
-/// The second moment of points with weights, `sum k_p [h_p; 1] [h_p; 1]^T`: the matrix M', D' or K' of a mass, damping or
+/// The second moment of weighted points, `sum k_p [h_p; 1] [h_p; 1]^T`: the matrix M', D' or K' of a mass, damping or
 /// stiffness distribution, with weights in kg, N s/m or N/m. Konz (4.71), which prints the off-diagonal blocks exchanged.
 ///
 /// ```text
@@ -17,7 +17,7 @@ use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 /// ```
 ///
 /// The moment `P` of a mass distribution is its moment of inertia. Nothing is checked here, since a matched K' may be
-/// indefinite; what is true of mass alone is checked by [`PseudoInertia`](crate::PseudoInertia).
+/// indefinite; [`PseudoInertia`](crate::PseudoInertia) checks the conditions on mass distributions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondMoment<T: RealField + Copy>(Matrix4<T>);
 
@@ -64,7 +64,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
 
 /// # Change of frame
 impl<T: RealField + Copy> SecondMoment<T> {
-    /// The same distribution described in frame b, whose pose in the present frame a is `pose`, Konz (4.75), (4.76): `G^-1 X' G^-T`.
+    /// The same distribution in frame b, whose pose in the present frame a is `pose`, Konz (4.75), (4.76): `G^-1 X' G^-T`.
     ///
     /// ```
     /// use fly_lie::SE3;
@@ -86,7 +86,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
         self.placed(&pose.inverse())
     }
 
-    /// The distribution at this pose in another frame, described there: `G X' G^T`, the inverse of [`in_frame`](Self::in_frame).
+    /// The distribution at this pose in another frame, expressed there: `G X' G^T`, the inverse of [`in_frame`](Self::in_frame).
     #[must_use]
     pub fn placed(&self, pose: &SE3<T>) -> Self {
         let G = pose.matrix();
@@ -94,7 +94,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
     }
 }
 
-/// Both distributions together, described in the same frame.
+/// The sum of two distributions in the same frame.
 impl<T: RealField + Copy> Add for SecondMoment<T> {
     type Output = Self;
 
@@ -103,7 +103,7 @@ impl<T: RealField + Copy> Add for SecondMoment<T> {
     }
 }
 
-/// The one without the other: what is left when a hole is cut.
+/// The difference of two distributions, for example after cutting a hole.
 impl<T: RealField + Copy> Sub for SecondMoment<T> {
     type Output = Self;
 
@@ -112,7 +112,7 @@ impl<T: RealField + Copy> Sub for SecondMoment<T> {
     }
 }
 
-/// The same distribution with all weights multiplied.
+/// The same distribution with all weights scaled.
 impl<T: RealField + Copy> Mul<T> for SecondMoment<T> {
     type Output = Self;
 
@@ -121,14 +121,14 @@ impl<T: RealField + Copy> Mul<T> for SecondMoment<T> {
     }
 }
 
-/// All distributions together, described in the same frame.
+/// The sum of all distributions in the same frame.
 impl<T: RealField + Copy> Sum for SecondMoment<T> {
     fn sum<I: Iterator<Item = Self>>(moments: I) -> Self {
         Self(moments.map(|moment| moment.0).sum())
     }
 }
 
-/// # Reading
+/// # Access
 impl<T: RealField + Copy> SecondMoment<T> {
     /// The 4x4 matrix X'.
     pub fn matrix4(&self) -> &Matrix4<T> {
@@ -146,7 +146,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
         self.0[(3, 3)]
     }
 
-    /// The weighted mean of the points (m); the origin where the total weight is zero.
+    /// The weighted mean of the points (m); the origin if the total weight is zero.
     pub fn center(&self) -> Vector3<T> {
         if self.weight() == T::zero() {
             Vector3::zeros()
@@ -155,7 +155,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
         }
     }
 
-    /// The moment about the frame's origin: of mass, the moment of inertia (kg m²).
+    /// The moment about the frame's origin: for mass, the moment of inertia (kg m²).
     pub fn moment_about_origin(&self) -> Matrix3<T> {
         vee_matrix3(&self.second())
     }
@@ -165,7 +165,8 @@ impl<T: RealField + Copy> SecondMoment<T> {
         vee_matrix3(&self.second_about_center())
     }
 
-    /// The moment about a point (m), by Steiner's theorem: `P + k (d . d I - d d^T)` with the centre's moment `P` and distance `d`.
+    /// The moment about a point (m), by Steiner's theorem: `P + k (d . d I - d d^T)` with the moment `P` about the centre and the
+    /// distance `d`.
     pub fn moment_about(&self, point: &Vector3<T>) -> Matrix3<T> {
         let d = self.center() - point;
         self.moment_about_center() + vee_matrix3(&(d * d.transpose() * self.weight()))
@@ -185,22 +186,22 @@ impl<T: RealField + Copy> SecondMoment<T> {
 
 /// # Energies and forces of a moving distribution
 impl<T: RealField + Copy> SecondMoment<T> {
-    /// `1/2 xi^T Vee(X') xi`, Konz (4.70a), (4.70c): the kinetic energy of mass (J), the dissipation function of dampers (W), which
-    /// is half the power that they take.
+    /// `1/2 xi^T Vee(X') xi`, Konz (4.70a), (4.70c): the kinetic energy of mass (J), or the dissipation function of dampers (W),
+    /// which is half the power that they dissipate.
     pub fn energy(&self, twist: &Vector6<T>) -> T {
         twist.dot(&(self.matrix6() * twist)) * convert::<f64, T>(0.5)
     }
 
-    /// `1/2 sum k_p |r_p''|²`, Konz (4.70b): the acceleration energy of Gibbs and Appell, its part without `xi_dot` included.
+    /// `1/2 sum k_p |r_p''|²`, Konz (4.70b): the Gibbs-Appell acceleration energy, including its part without `xi_dot`.
     ///
-    /// Konz (4.21), (4.22) print `ad` of the acceleration where `ad` of the twist holds.
+    /// Konz (4.21), (4.22) print `ad` of the acceleration where `ad` of the twist is correct.
     pub fn acceleration_energy(&self, twist: &Vector6<T>, acceleration: &Vector6<T>) -> T {
         let W = hat6(twist);
         twist_energy(acceleration, &(W * W), &self.0)
     }
 
-    /// `f = Vee(X') xi_dot + c`, Konz (4.72c): the gradient of the [`acceleration_energy`](Self::acceleration_energy), of mass the
-    /// inertia wrench.
+    /// `f = Vee(X') xi_dot + c`, Konz (4.72c): the gradient of the [`acceleration_energy`](Self::acceleration_energy), for mass
+    /// the inertia wrench.
     pub fn inertial_force(&self, twist: &Vector6<T>, acceleration: &Vector6<T>) -> Vector6<T> {
         let W = hat6(twist);
         twist_energy_gradient(acceleration, &(W * W), &self.0)

@@ -7,9 +7,9 @@ use super::SecondMoment;
 
 /// # Homogeneous shapes
 ///
-/// Centred at the frame's origin unless it says otherwise; [`placed`](SecondMoment::placed) puts them elsewhere. The weight is
-/// spread evenly: a mass (kg), or the damping or stiffness of a bed of dampers or springs. Sums and differences of shapes are
-/// shapes.
+/// Centred at the frame's origin unless stated otherwise; [`placed`](SecondMoment::placed) moves them. The weight is
+/// distributed uniformly: a mass (kg), or the damping or stiffness of a bed of dampers or springs. Shapes can be added and
+/// subtracted.
 ///
 /// ```
 /// use fly_mechanics::SecondMoment;
@@ -44,7 +44,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
         Self::hollow_cylinder(weight, T::zero(), radius, height)
     }
 
-    /// A tube about the z axis (m); for a thin wall both radii are the same, for a ring or hoop its height is zero.
+    /// A tube about the z axis (m); equal radii make a thin wall, zero height a ring or hoop.
     pub fn hollow_cylinder(weight: T, inner_radius: T, outer_radius: T, height: T) -> Self {
         let radial = (inner_radius * inner_radius + outer_radius * outer_radius) * convert(0.25);
         Self::centered(
@@ -63,7 +63,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
         Self::solid_ellipsoid(weight, [radius; 3])
     }
 
-    /// A hollow ball (m); for a thin shell both radii are the same, and not zero.
+    /// A hollow ball (m); equal nonzero radii make a thin shell.
     pub fn hollow_sphere(weight: T, inner_radius: T, outer_radius: T) -> Self {
         // (R^5 - r^5) / (5 (R^3 - r^3)) without the common factor R - r.
         let (r, R) = (inner_radius, outer_radius);

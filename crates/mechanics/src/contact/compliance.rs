@@ -1,12 +1,12 @@
-//! The force of a compliant contact along its normal.
+//! The normal force of a compliant contact.
 
-/// `f = k d^n (1 + c d_dot)` at the depth `d > 0`, and never less than nothing: it pushes and does not pull.
+/// `f = k d^n (1 + c d_dot)` at the depth `d > 0`, clipped at zero: it never pulls.
 ///
-/// K. H. Hunt, F. R. E. Crossley, *Coefficient of restitution interpreted as damping in vibroimpact*, Journal of Applied Mechanics 42(2), 1975. The force
-/// has no jump where the contact begins, as that of a damper beside a spring has. A body that comes with the speed `v` and meets nothing but this force leaves with `e v`, whatever
-/// its mass, `k` and `n` are: `c v - ln(1 + c v) = -c e v - ln(1 - c e v)`, see [`restitution`](Self::restitution).
+/// K. H. Hunt, F. R. E. Crossley, *Coefficient of restitution interpreted as damping in vibroimpact*, Journal of Applied Mechanics 42(2), 1975. Unlike that of
+/// a parallel spring and damper, the force is continuous at the start of the contact. A body that arrives with the speed `v` under no other force leaves with
+/// `e v`, whatever its mass, `k` and `n`: `c v - ln(1 + c v) = -c e v - ln(1 - c e v)`, see [`restitution`](Self::restitution).
 ///
-/// Depth and force are m and N of a contact with the ground, rad and N m of a stop in a joint that turns.
+/// Depth and force are in m and N for a contact with the ground, rad and N m for a stop in a rotating joint.
 ///
 /// ```
 /// use fly_mechanics::contact::Compliance;
@@ -25,15 +25,15 @@ pub struct Compliance {
     damping: f64,
 }
 
-/// Why numbers are not those of a [`Compliance`].
+/// Why parameters do not define a [`Compliance`].
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct ComplianceError {
     /// `stiffness`, `exponent` or `damping`.
     pub key: &'static str,
-    /// What was expected of it.
+    /// What was expected.
     pub expected: &'static str,
-    /// What it was.
+    /// Its value.
     pub found: f64,
 }
 
@@ -42,7 +42,7 @@ impl Compliance {
     /// `k` (N/m^n, N m/rad^n), `n` (1: linear; 1.5: Hertz's sphere) and `c` (s/m, s/rad).
     ///
     /// # Errors
-    /// [`ComplianceError`]: a stiffness that is not above 0, an exponent that is not from 1 to 3, damping below 0.
+    /// [`ComplianceError`]: a stiffness that is not positive, an exponent that is not from 1 to 3, or negative damping.
     pub fn new(stiffness: f64, exponent: f64, damping: f64) -> Result<Self, ComplianceError> {
         let checks = [
             (
@@ -97,7 +97,7 @@ impl Compliance {
 
 /// # Force and energy
 impl Compliance {
-    /// The force (N, N m) at this depth (m, rad) that changes at this rate (m/s, rad/s).
+    /// The force (N, N m) at this depth (m, rad) and its rate (m/s, rad/s).
     #[inline]
     pub fn force(&self, depth: f64, rate: f64) -> f64 {
         if depth <= 0.0 {
@@ -116,7 +116,7 @@ impl Compliance {
         }
     }
 
-    /// `k d^(n + 1) / (n + 1)`: what is stored at this depth, J.
+    /// `k d^(n + 1) / (n + 1)`: the energy stored at this depth, J.
     #[inline]
     pub fn energy(&self, depth: f64) -> f64 {
         if depth <= 0.0 {
@@ -125,7 +125,7 @@ impl Compliance {
         self.elastic(depth) * depth / (self.exponent + 1.0)
     }
 
-    /// The power that is lost, W, never negative: `(f - k d^n) d_dot`.
+    /// The dissipated power, W, never negative: `(f - k d^n) d_dot`.
     #[inline]
     pub fn dissipation(&self, depth: f64, rate: f64) -> f64 {
         if depth <= 0.0 {
@@ -134,14 +134,14 @@ impl Compliance {
         (self.force(depth, rate) - self.elastic(depth)) * rate
     }
 
-    /// `n k d^(n - 1)`, the stiffness at the depth to which `mass` comes with `speed` where nothing damps it: `k` of a linear contact. N/m, N m/rad.
+    /// `n k d^(n - 1)`, the stiffness at the depth that `mass` reaches from `speed` without damping: `k` for a linear contact. N/m, N m/rad.
     pub fn tangent_stiffness(&self, mass: f64, speed: f64) -> f64 {
         let n = self.exponent;
         let depth = (0.5 * (n + 1.0) * mass * speed * speed / self.stiffness).powf(1.0 / (n + 1.0));
         n * self.stiffness * depth.powf(n - 1.0)
     }
 
-    /// The part of its speed (m/s, rad/s) with which a body leaves that comes with this one: from 0 to 1.
+    /// The coefficient of restitution at this impact speed (m/s, rad/s): from 0 to 1.
     ///
     /// ```
     /// use fly_mechanics::contact::Compliance;
@@ -157,7 +157,7 @@ impl Compliance {
             return 1.0 - 2.0 / 3.0 * x;
         }
         let brought = x - x.ln_1p();
-        // y = c e v, between 0 and both x and 1; what is left rises with it.
+        // y = c e v, between 0 and both x and 1; the residual increases with it.
         let (mut low, mut high) = (0.0, x.min(1.0));
         for _ in 0..80 {
             let y = f64::midpoint(low, high);

@@ -1,11 +1,11 @@
-//! The ground, and what of bodies touches it.
+//! The ground, and the contact points of bodies.
 
 use nalgebra::Vector3;
 
 use super::{Compliance, Friction};
 use crate::multibody::BodyId;
 
-/// A plane that stops what has [contact points](ContactPoint).
+/// A plane that supports bodies at their [contact points](ContactPoint).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ground {
     height: f64,
@@ -16,7 +16,7 @@ pub struct Ground {
     pub friction: Friction,
 }
 
-/// Why numbers are not those of a [`Ground`].
+/// Why parameters do not define a [`Ground`].
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroundError {
@@ -26,14 +26,14 @@ pub enum GroundError {
         /// World.
         found: [f64; 3],
     },
-    /// A number of the friction is out of its range.
+    /// A friction parameter is out of range.
     #[error("expected {expected}, found {found}")]
     Friction {
         /// `friction`, `friction_stiffness` or `relaxation`.
         key: &'static str,
-        /// What was expected of it.
+        /// What was expected.
         expected: &'static str,
-        /// What it was.
+        /// Its value.
         found: f64,
     },
 }
@@ -91,7 +91,7 @@ impl Ground {
         })
     }
 
-    /// Where the plane crosses the world's z axis, m.
+    /// The height at which the plane intersects the world's z axis, m.
     pub fn height(&self) -> f64 {
         self.height
     }
@@ -101,13 +101,13 @@ impl Ground {
         &self.normal
     }
 
-    /// How far a point (m, world) is above it, m.
+    /// The distance of a point (m, world) above it, m.
     #[inline]
     pub fn distance(&self, point: &Vector3<f64>) -> f64 {
         self.normal.dot(point) - self.normal.z * self.height
     }
 
-    /// Two unit vectors along it (world), the axes of the bristles: the first is that of the world's x axis on level ground.
+    /// Two tangential unit vectors (world), the axes of the bristles: on level ground the first is the world's x axis.
     pub fn axes(&self) -> [Vector3<f64>; 2] {
         // The normal points upwards: it is not along y.
         let first = Vector3::y().cross(&self.normal).normalize();
@@ -115,9 +115,9 @@ impl Ground {
     }
 }
 
-/// What of a body touches the ground: a ball, or a point if it has no radius.
+/// A contact point of a body: a ball, or a point if the radius is zero.
 ///
-/// It touches the ground where its ball is deepest, also inside the ground: the ball does not become smaller, and rolls on its whole radius.
+/// The contact is at the deepest point of the ball, also below the surface: the ball is not deformed, and rolls on its full radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// Its body.

@@ -1,14 +1,14 @@
-//! What stops bodies: the ground, and the stops of joints. Compliant, so that forces follow from the motion and any number of contacts acts at once.
+//! Compliant contact with the ground and with the stops of joints: forces follow from the motion, and any number of contacts can act at once.
 //!
-//! | of | model | type |
+//! | item | model | type |
 //! |---|---|---|
-//! | a normal force that never pulls | Hunt and Crossley: `k d^n (1 + c d_dot)` | [`Compliance`] |
-//! | friction that sticks | a bristle, spring and damper, behind a slider: Coulomb's cone | [`Friction`] |
+//! | normal force that never pulls | Hunt and Crossley: `k d^n (1 + c d_dot)` | [`Compliance`] |
+//! | friction with stiction | a bristle, spring and damper, in series with a slider: Coulomb's cone | [`Friction`] |
 //! | the ground | a plane | [`Ground`] |
-//! | what touches it | balls and points of bodies | [`ContactPoint`] |
+//! | contact points | balls and points of bodies | [`ContactPoint`] |
 //!
-//! [`ActuatedDynamics`](crate::ActuatedDynamics) let them act. No controller and no reference knows of them. Bodies that roll on a plane without compliance
-//! are [constraints](crate::multibody::constraints::PlaneContact).
+//! [`ActuatedDynamics`](crate::ActuatedDynamics) evaluates them; controllers and references ignore them. Bodies that roll on a rigid plane are
+//! [constraints](crate::multibody::constraints::PlaneContact).
 
 mod compliance;
 mod friction;

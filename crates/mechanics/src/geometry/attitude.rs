@@ -8,7 +8,8 @@ use super::{Coordinates, CoordinatesError, Symbols};
 
 /// The nine entries of a rotation matrix, column by column, `R_dot = R hat(ω)`: Konz, Example 8, (3.16-3.18).
 ///
-/// The seven constraints are `RᵀR = I` and `det R = 1`. (3.16) prints eight, one of them foreign, and a determinant that cancels itself.
+/// The seven constraints are `RᵀR = I` and `det R = 1`. (3.16) prints eight, one of which does not belong there, and a determinant that
+/// cancels itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RotationMatrix;
 
@@ -70,8 +71,8 @@ impl Coordinates for Quaternion {
     }
 }
 
-/// Three Euler angles, in the order in which they are turned about. Minimal, and singular: two axes fall together at some attitudes, where
-/// [`Coordinates::kinematic_inverse`] says so.
+/// Three Euler angles, in the order of rotation. Minimal, and singular: at some attitudes two axes coincide, which
+/// [`Coordinates::kinematic_inverse`] reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EulerAngles(pub EulerSequence);
 
@@ -90,7 +91,7 @@ impl Coordinates for EulerAngles {
         3
     }
 
-    /// Infinite where it does not exist.
+    /// Infinite at a singularity.
     fn kinematic_matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T> {
         let inverse = self.at(x).rate_matrix().try_inverse();
         let inverse = inverse.unwrap_or_else(|| Matrix3::repeat(T::one() / T::zero()));

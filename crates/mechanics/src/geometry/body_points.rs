@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector, Matrix3xX, RealField, Vector3, convert};
 use super::{Coordinates, CoordinatesError, Particles, Symbols};
 use crate::multibody::{BodyId, Model, Workspace};
 
-/// Particles that are fixed to bodies of a system, or to the world: wherever something is attached, or all of the mass if there are enough.
+/// Particles fixed to bodies of a system, or to the world: attachment points, or all of the mass if there are enough.
 ///
 /// ```
 /// use fly_mechanics::geometry::{BodyPoints, Particles};
@@ -31,7 +31,7 @@ impl BodyPoints {
     /// Points of bodies, m, in the bodies' frames.
     ///
     /// # Errors
-    /// [`CoordinatesError::Particle`] for one of a body that the model does not have, or that is not finite.
+    /// [`CoordinatesError::Particle`] if its body is not in the model, or it is not finite.
     pub fn new(
         model: Model<f64>,
         points: Vec<(BodyId, Vector3<f64>)>,

@@ -1,4 +1,4 @@
-//! Other coordinates for the same configurations or the same velocities (Konz A.3).
+//! Changes of configuration or velocity coordinates (Konz A.3).
 
 use nalgebra::{DMatrix, DVector, RealField};
 
@@ -8,15 +8,14 @@ use super::{
     Coordinates, CoordinatesError, Differentiable, Symbols, derivative_along, directional_jacobian,
 };
 
-/// The Jacobian of a map from one configuration space to another, between the velocities: `η = J ξ`, with `y = χ(x)` and
+/// The Jacobian, between velocities, of a map from one configuration space to another: `η = J ξ`, with `y = χ(x)` and
 ///
 /// ```text
 /// J = Y_y(χ(x)) ∂χ/∂x A_x(x)     (A.186)
 /// ```
 ///
-/// - Two descriptions of one thing with the same velocities, such as rotation matrix and quaternion: `J = I`, Konz (A.81-A.82). Directional
-///   derivatives, commutation and connection coefficients, Hessians are then the same numbers (A.83-A.87). (A.80) holds for tangent vectors
-///   only.
+/// - Two representations with the same velocities, such as rotation matrix and quaternion: `J = I`, Konz (A.81-A.82). Directional
+///   derivatives, commutation and connection coefficients and Hessians are then equal (A.83-A.87). (A.80) holds for tangent vectors only.
 /// - The pose of one body of a system: its body Jacobian.
 ///
 /// ```
@@ -48,13 +47,13 @@ pub fn map_jacobian<S: Differentiable>(
     Ok(to.kinematic_inverse(&y)? * directional_jacobian(from, map, x)?)
 }
 
-/// Other velocity coordinates, `ξ = W(x) ξ^`, as a matrix that may change with the configuration.
+/// Other velocity coordinates, `ξ = W(x) ξ^`, by a matrix that may depend on the configuration.
 pub trait Basis {
-    /// `W(x)`, n x n and regular.
+    /// `W(x)`, n x n, invertible.
     fn matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T>;
 }
 
-/// Coordinates with other velocities, `Â = A W`, Konz (A.88-A.90).
+/// The same configuration coordinates with other velocities, `Â = A W`, Konz (A.88-A.90).
 ///
 /// ```
 /// use fly_lie::SO3;
@@ -79,7 +78,7 @@ pub trait Basis {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WithVelocities<C, W> {
-    /// Configurations, and the velocities `ξ`.
+    /// The configuration coordinates, with the velocities `ξ`.
     pub coordinates: C,
     /// `W`
     pub basis: W,
@@ -103,7 +102,8 @@ impl<C: Coordinates, W: Basis> Coordinates for WithVelocities<C, W> {
     }
 }
 
-/// How everything changes with the velocity coordinates `ξ = W ξ^` at one configuration (Konz A.3.3): from the old numbers to the new ones.
+/// The transformation of all quantities under a change of velocity coordinates `ξ = W ξ^` at one configuration (Konz A.3.3), from old to
+/// new components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VelocityChange<S: Differentiable> {
     W: DMatrix<S>,
@@ -141,7 +141,7 @@ impl<S: Differentiable> VelocityChange<S> {
         &self.Z * xi
     }
 
-    /// A force or the derivatives of a function: `f^ = Wᵀ f`, Konz (A.91).
+    /// A force or the gradient of a function: `f^ = Wᵀ f`, Konz (A.91).
     pub fn force(&self, f: &DVector<S>) -> DVector<S> {
         self.W.tr_mul(f)
     }
@@ -152,7 +152,7 @@ impl<S: Differentiable> VelocityChange<S> {
     }
 }
 
-/// # What is no tensor
+/// # Quantities that are not tensors
 impl<S: Differentiable> VelocityChange<S> {
     /// An acceleration along the velocity `ξ`: `d/dt ξ^ = W⁻¹ (ξ_dot - W_dot ξ^)`.
     pub fn acceleration(&self, xi: &DVector<S>, xi_dot: &DVector<S>) -> DVector<S> {
@@ -179,7 +179,7 @@ impl<S: Differentiable> VelocityChange<S> {
         Symbols::from_fn(Gamma.dof(), |i, j, k| moved[i][(j, k)] + turned[k][(i, j)])
     }
 
-    /// `Γ^^i_jk = Z (W W Γ + ∂_k W_j)`, Konz (A.101), of any connection.
+    /// `Γ^^i_jk = Z (W W Γ + ∂_k W_j)`, Konz (A.101), for any connection.
     #[must_use]
     pub fn raised_connection_coefficients(&self, Gamma: &Symbols<S>) -> Symbols<S> {
         let moved = self.lower_indices(Gamma);
@@ -209,7 +209,7 @@ impl<S: Differentiable> VelocityChange<S> {
         self.dW.iter().enumerate().map(derivative).collect()
     }
 
-    /// `W^l_j W^m_k s_ilm`: the two indices behind.
+    /// `W^l_j W^m_k s_ilm`: transforms the last two indices.
     fn lower_indices(&self, s: &Symbols<S>) -> Symbols<S> {
         let moved: Vec<_> = (0..s.dof()).map(|i| self.metric(&s[i])).collect();
         Symbols::from_fn(s.dof(), |i, j, k| moved[i][(j, k)])

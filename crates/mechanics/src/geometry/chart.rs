@@ -1,4 +1,4 @@
-//! Coordinates of a manifold of which nothing is known but its constraint.
+//! Charts of a manifold given only by its constraint.
 
 use std::any::Any;
 
@@ -9,9 +9,9 @@ use super::error::{expect_finite, expect_size};
 use super::kinematics::pseudo_inverse;
 use super::{Coordinates, CoordinatesError, Differentiable, Symbols};
 
-/// The configurations with `φ(x) = 0`, stated once for any scalar, Konz (A.33). All [`Coordinates`] are such.
+/// The configurations with `φ(x) = 0`, stated once for any scalar, Konz (A.33). All [`Coordinates`] implement it.
 ///
-/// The rank of `Φ = ∂φ/∂x` must be the same everywhere on it, (A.34); it may have more rows than that.
+/// The rank of `Φ = ∂φ/∂x` must be constant on the manifold, (A.34); it may have more rows than that.
 pub trait Embedded {
     /// `ν`, the number of configuration coordinates.
     fn config_dim(&self) -> usize;
@@ -30,7 +30,7 @@ impl<C: Coordinates> Embedded for C {
     }
 }
 
-/// Coordinates about one point of an [`Embedded`] manifold, made of its constraint alone (Konz A.2.1).
+/// Local coordinates about one point of an [`Embedded`] manifold, from its constraint alone (Konz A.2.1).
 ///
 /// With the orthonormal bases `A₀` of the tangent space at that point and `N₀` of its normals, the manifold is the graph of a function s of the tangent coordinates q:
 ///
@@ -39,12 +39,13 @@ impl<C: Coordinates> Embedded for C {
 /// A(x) = ∂x/∂q = A₀ - N₀ (Φ N₀)⁺ Φ A₀         its Jacobian, (A.32)
 /// ```
 ///
-/// A chart is [`Coordinates`]: connection, Hessian, equations of motion follow. Its velocities are the rates of q, so that they commute. It reaches as far as no normal of the manifold
-/// becomes a tangent of the first point ([`quality`](Self::quality)); before that, [`follow`](Self::follow) makes the next one, whose tangent basis is as near as can be to this one's.
-/// That is how a tangent basis is continued along a curve. Around a closed curve it need not come back to itself, and on some manifolds, such as the sphere, no smooth one exists
-/// everywhere (the theorem of the hairy ball): patches are all that there is.
+/// A chart is [`Coordinates`]: connection, Hessian, equations of motion follow. Its velocities are the rates of q, so they commute. It extends until a normal
+/// of the manifold becomes a tangent of its origin ([`quality`](Self::quality)); before that, [`follow`](Self::follow) creates the next one, whose tangent
+/// basis is as close as possible to this one's. This continues a tangent basis along a curve. Around a closed curve it need not return to itself, and on some
+/// manifolds, such as the sphere, no global smooth basis exists (the hairy ball theorem): several charts are unavoidable.
 ///
-/// The scalars that it knows are `f64`, [`Dual64`](num_dual::Dual64) and [`HyperDual64`](num_dual::HyperDual64), which is what this module asks for; of others A is undefined (`NaN`).
+/// It supports the scalars `f64`, [`Dual64`](num_dual::Dual64) and [`HyperDual64`](num_dual::HyperDual64), which this module uses; for others A is undefined
+/// (`NaN`).
 ///
 /// ```
 /// use std::f64::consts::FRAC_PI_2;
@@ -86,7 +87,7 @@ pub struct Chart<M> {
 
 /// # Construction
 impl<M: Embedded> Chart<M> {
-    /// About a point of the manifold, to which [`project`](super::project) leads.
+    /// About a point of the manifold; [`project`](super::project) finds one.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::NotFinite`]; [`CoordinatesError::Projection`] if the point is off the manifold by more than 1e-6.
@@ -100,7 +101,7 @@ impl<M: Embedded> Chart<M> {
                 residual,
             });
         }
-        // The projectors to both spaces; their columns, one after the other, span them.
+        // The projectors onto both spaces, whose columns span them.
         let (inverse, rank) = pseudo_inverse(&Phi);
         let normals = inverse * &Phi;
         let tangent = orthonormal(&(DMatrix::identity(nu, nu) - &normals), nu - rank);
@@ -112,10 +113,10 @@ impl<M: Embedded> Chart<M> {
         })
     }
 
-    /// The chart about another point near this one, whose tangent basis is the orthonormal one that is nearest to this one's: the polar factor of its projection.
+    /// The chart about another point nearby, with the orthonormal tangent basis nearest to this one's: the polar factor of its projection.
     ///
     /// # Errors
-    /// As [`new`](Self::new); [`CoordinatesError::Singular`] where [`quality`](Self::quality) is zero.
+    /// As [`new`](Self::new); [`CoordinatesError::Singular`] if [`quality`](Self::quality) is zero.
     pub fn follow(&self, x: &DVector<f64>) -> Result<Self, CoordinatesError>
     where
         M: Clone,
@@ -160,10 +161,10 @@ impl<M: Embedded> Chart<M> {
         Ok(self.tangent.tr_mul(&(x - &self.origin)))
     }
 
-    /// `x(q)`, the point of the manifold above or below `x₀ + A₀ q`, by Newton's method for `s`.
+    /// `x(q)`, the point of the manifold along the normals at `x₀ + A₀ q`, by Newton's method for `s`.
     ///
     /// # Errors
-    /// [`CoordinatesError::Size`]; [`CoordinatesError::Projection`] where there is none: the chart ends before.
+    /// [`CoordinatesError::Size`]; [`CoordinatesError::Projection`] if there is none: q is beyond the chart.
     pub fn point(&self, q: &DVector<f64>) -> Result<DVector<f64>, CoordinatesError> {
         /// Convergence is quadratic.
         const MOST: usize = 50;
@@ -186,7 +187,8 @@ impl<M: Embedded> Chart<M> {
         })
     }
 
-    /// The cosine of the largest angle between the tangent space at `x` and that of the chart's own point: 1 there, 0 where the chart ends.
+    /// The cosine of the largest angle between the tangent spaces at `x` and at the origin: 1 at the origin, 0 at the boundary of the
+    /// chart.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::NotFinite`].
@@ -202,7 +204,7 @@ impl<M: Embedded> Chart<M> {
         Ok(projected.singular_values().min())
     }
 
-    /// `A(x)` where A is known to be asked for with this scalar.
+    /// `A(x)` for a scalar that is known to be supported.
     fn matrix<S: Differentiable>(&self, x: &DVector<S>) -> DMatrix<S> {
         let unit = DMatrix::identity(x.len(), x.len());
         let constraint = |x: &DVector<S::Dual>| self.manifold.constraint(x);
@@ -228,7 +230,7 @@ impl<M: Embedded> Coordinates for Chart<M> {
     }
 
     fn kinematic_matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T> {
-        /// The answer if this is the scalar that is asked for.
+        /// The result if this is the requested scalar.
         fn of<M: Embedded, S: Differentiable>(
             chart: &Chart<M>,
             x: &dyn Any,
@@ -260,7 +262,8 @@ impl<M: Embedded> Coordinates for Chart<M> {
     }
 }
 
-/// `∂g/∂p = -(∂f/∂x)⁻¹ ∂f/∂p` of the function g that `f(p, g(p)) = 0` defines, at `x = g(p)`, Konz (A.32). With `f = F(x) - p` it is the Jacobian of the inverse of F, (A.30).
+/// `∂g/∂p = -(∂f/∂x)⁻¹ ∂f/∂p` of the implicit function g with `f(p, g(p)) = 0`, at `x = g(p)`, Konz (A.32). With `f = F(x) - p` it is the Jacobian of the
+/// inverse of F, (A.30).
 ///
 /// ```
 /// use fly_mechanics::geometry::implicit_derivative;
@@ -279,7 +282,8 @@ impl<M: Embedded> Coordinates for Chart<M> {
 /// ```
 ///
 /// # Errors
-/// [`CoordinatesError::Size`] if f has not as many values as x; [`CoordinatesError::Singular`] where `∂f/∂x` is; [`CoordinatesError::NotFinite`].
+/// [`CoordinatesError::Size`] if f does not have as many values as x; [`CoordinatesError::Singular`] if `∂f/∂x` is singular;
+/// [`CoordinatesError::NotFinite`].
 pub fn implicit_derivative<S: Differentiable>(
     f: impl Fn(&DVector<S::Dual>, &DVector<S::Dual>) -> DVector<S::Dual>,
     p: &DVector<S>,
@@ -303,7 +307,7 @@ fn jacobian(manifold: &impl Embedded, x: &DVector<f64>) -> Result<DMatrix<f64>, 
     Ok(Phi)
 }
 
-/// An orthonormal basis of the columns of a projector of known rank: those of its longest columns, one after the other.
+/// An orthonormal basis of the range of a projector of known rank: orthonormalises its longest columns.
 pub(super) fn orthonormal(projector: &DMatrix<f64>, rank: usize) -> DMatrix<f64> {
     let mut rest = projector.clone();
     let mut basis = DMatrix::zeros(projector.nrows(), rank);

@@ -1,4 +1,4 @@
-//! How far directional derivatives are from commuting.
+//! Commutation coefficients of directional derivatives.
 
 use nalgebra::{DMatrix, DVector, convert};
 
@@ -12,9 +12,9 @@ use super::{Coordinates, CoordinatesError, Differentiable, Symbols, derivative_a
 /// ∂_i ∂_j - ∂_j ∂_i = γ^k_ij ∂_k     γ^k_ij = Y^k_α (∂_i A_j^α - ∂_j A_i^α)     (3.34)
 /// ```
 ///
-/// Hamel's or Boltzmann's three-index symbols. They do not depend on the configuration coordinates, only on which velocities are used:
-/// zero for the rates of minimal coordinates, the cross product for the angular velocity of a body, however its attitude is described. Where
-/// [`Coordinates::constant_commutation_coefficients`] knows them, they are exact.
+/// Hamel's or Boltzmann's three-index symbols. They do not depend on the configuration coordinates, only on the choice of velocities: zero
+/// for the rates of minimal coordinates, the cross product for the angular velocity of a body, whatever its attitude coordinates. If
+/// [`Coordinates::constant_commutation_coefficients`] provides them, they are exact.
 ///
 /// ```
 /// use fly_mechanics::geometry::{Quaternion, commutation_coefficients};

@@ -1,4 +1,4 @@
-//! A metric on the configurations, such as the mass matrix, and the connection that comes with it.
+//! A metric on the configurations, such as the mass matrix, and its connection.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, convert};
 use num_dual::{Dual64, HyperDual64};
@@ -76,7 +76,7 @@ pub fn raised_connection_coefficients<S: Differentiable>(
     Ok(Gamma.premultiplied(&factor(M, x)?.inverse()))
 }
 
-/// The acceleration `ξ_dot = -Γ^i_jk ξ^j ξ^k` of the geodesic: of the motion without forces, if the metric is the mass matrix.
+/// The acceleration `ξ_dot = -Γ^i_jk ξ^j ξ^k` of the geodesic: the force-free motion if the metric is the mass matrix.
 ///
 /// # Errors
 /// As [`raised_connection_coefficients`].
@@ -91,7 +91,8 @@ pub fn geodesic_acceleration(
     Ok(-Gamma.contract(xi, xi))
 }
 
-/// `∇_k v^i = ∂_k v^i + Γ^i_jk v^j`, row i and column k, Konz (A.50): how a vector field changes in every direction.
+/// `∇_k v^i = ∂_k v^i + Γ^i_jk v^j`, row i and column k, Konz (A.50): the covariant derivative of a vector field in
+/// every direction.
 ///
 /// # Errors
 /// As [`raised_connection_coefficients`].
@@ -106,7 +107,7 @@ pub fn covariant_derivative(
     Ok(super::directional_jacobian(coordinates, field, x)? + Gamma.with_first(&v))
 }
 
-/// The gradient `M^ij ∂_j f`, a vector, Konz (A.61), which prints only its entries: the direction in which `f` rises fastest.
+/// The gradient `M^ij ∂_j f`, a vector, Konz (A.61), which prints only its entries: the direction of steepest ascent of `f`.
 ///
 /// # Errors
 /// [`CoordinatesError::Size`], [`CoordinatesError::NotFinite`], [`CoordinatesError::Metric`].
@@ -124,8 +125,8 @@ pub fn gradient(
 
 /// The Hessian tensor `H_ij = ∂_j (∂_i f) - Γ^k_ij ∂_k f`, symmetric everywhere, Konz (A.63). (3.26) prints `∂_i ∂_j`, which is not.
 ///
-/// It is how `f` changes along geodesics. At critical points the metric does not matter, and
-/// [`second_directional_derivatives`] is enough.
+/// It describes `f` along geodesics. At critical points it does not depend on the metric, and
+/// [`second_directional_derivatives`] suffices.
 ///
 /// # Errors
 /// As [`raised_connection_coefficients`].
@@ -151,7 +152,7 @@ pub fn hessian(
     Ok(H)
 }
 
-/// `M` and `∂_k M`, the latter for every k.
+/// `M`, and `∂_k M` for every k.
 pub(super) fn metric_with_derivatives<S: Differentiable>(
     coordinates: &impl Coordinates,
     metric: &MatrixFunction<S>,
@@ -173,7 +174,7 @@ fn check_metric<S: Differentiable>(
     expect_finite("the metric", M, x)
 }
 
-/// The metric's factor, to divide by it.
+/// The Cholesky factor of the metric.
 pub(super) fn factor<S: Differentiable>(
     M: DMatrix<S>,
     x: &DVector<S>,

@@ -1,4 +1,4 @@
-//! Further constraints on a system, as linear equations for its acceleration.
+//! Additional constraints, as linear equations in the acceleration.
 
 use nalgebra::{DMatrix, DVector};
 use num_dual::{Dual64, HyperDual64};
@@ -7,7 +7,7 @@ use super::derivative::derivatives_along;
 use super::error::expect_size;
 use super::{Coordinates, CoordinatesError, directional_jacobian};
 
-/// A constraint `Z ξ_dot = b` on the acceleration, with what remains of it at the lower levels, Konz (3.80), (A.179).
+/// A constraint `Z ξ_dot = b` on the acceleration, with its value at position and velocity level, Konz (3.80), (A.179).
 ///
 /// ```
 /// use fly_mechanics::EqualityQp;
@@ -90,7 +90,8 @@ impl AccelerationConstraint {
         })
     }
 
-    /// With a term in `b` that drives a violated constraint back at the rate λ (1/s), Konz (A.179): `η_dot + λ η = 0` for a kinematic one,
+    /// Adds a term to `b` that reduces constraint violations at the rate λ (1/s), Konz (A.179): `η_dot + λ η = 0` for a kinematic
+    /// constraint,
     /// `ψ_ddot + 2 λ ψ_dot + λ² ψ = 0`, critically damped, for a geometric one.
     #[must_use]
     pub fn stabilized(mut self, rate: f64) -> Self {
@@ -105,9 +106,9 @@ impl AccelerationConstraint {
     }
 }
 
-/// # Parts
+/// # Access
 impl AccelerationConstraint {
-    /// `Z`, one row for each equation.
+    /// `Z`, one row per equation.
     pub fn matrix(&self) -> &DMatrix<f64> {
         &self.matrix
     }
@@ -117,7 +118,7 @@ impl AccelerationConstraint {
         &self.bound
     }
 
-    /// `ψ(x)` or `η(x, ξ)`: what the constraint is violated by.
+    /// `ψ(x)` or `η(x, ξ)`: the violation.
     pub fn value(&self) -> &DVector<f64> {
         &self.value
     }

@@ -1,4 +1,4 @@
-//! Coriolis matrices: several with the same force, of which some make `M_dot - 2 C` skew-symmetric.
+//! Coriolis matrices: several with the same force, some of which make `M_dot - 2 C` skew-symmetric.
 
 use nalgebra::{DMatrix, DVector, convert};
 
@@ -6,21 +6,22 @@ use super::connection::{levi_civita, metric_with_derivatives};
 use super::error::expect_size;
 use super::{Coordinates, CoordinatesError, Differentiable, commutation_coefficients};
 
-/// The matrices `C` with `M ξ_dot + C ξ` the inertia force, at one configuration and velocity. With `∂_k` the derivative along velocity coordinate `k` and
+/// Matrices `C` with `M ξ_dot + C ξ` the inertia force, at one configuration and velocity. With `∂_k` the derivative along velocity coordinate `k` and
 /// `p = M ξ`:
 ///
 /// | matrix | `C_ij` | `M_dot - 2 C` skew-symmetric |
 /// |---|---|---|
 /// | [`local`](Self::local): From II, theorems 2.1 and 2.2, (51), (59) | `(∂_k M_ij - 1/2 ∂_i M_jk) ξ^k + γ^s_ik ξ^k M_sj` | no |
-/// | [`by_momentum`](Self::by_momentum): From II (60) | `(∂_k M_ij - 1/2 ∂_i M_jk) ξ^k + γ^s_ij p_s` | no, but for constant M |
+/// | [`by_momentum`](Self::by_momentum): From II (60) | `(∂_k M_ij - 1/2 ∂_i M_jk) ξ^k + γ^s_ij p_s` | only for constant M |
 /// | [`passive`](Self::passive) | `1/2 (∂_k M_ij + ∂_j M_ik - ∂_i M_jk) ξ^k + γ^s_ij p_s` | yes |
 /// | [`of_connection`](Self::of_connection): Konz (4.92), (A.57) | `Γ_ijk ξ^k` | yes |
 ///
-/// All have the same `C ξ`. Controllers and observers that need passivity, `ξᵀ (M_dot - 2 C) η = -ηᵀ (M_dot - 2 C) ξ`, have to take one of the last two.
+/// All have the same `C ξ`. Controllers and observers that need passivity, `ξᵀ (M_dot - 2 C) η = -ηᵀ (M_dot - 2 C) ξ`, require one of the last two.
 ///
-/// From II states the first for coordinates x with `v = S(x) x_dot`, theorem 2.1, and for exponential coordinates φ about each configuration, where S is the right Jacobian
-/// and φ = 0 after the derivatives, theorem 2.2. Both are this: `∂_k = (S⁻¹)_lk ∂/∂x_l`, and γ is (40). The sums of its (36), (37) run over l (and m, s) alone, k belongs to (35);
-/// S of (24) has the blocks `S_i`, without the transposition. The text after (59) calls its first part Christoffel symbols, whose matrix would be that of [`passive`](Self::passive).
+/// From II states the first for coordinates x with `v = S(x) x_dot`, theorem 2.1, and for exponential coordinates φ about each configuration, where S is the
+/// right Jacobian and φ = 0 after the derivatives, theorem 2.2. Both are this matrix: `∂_k = (S⁻¹)_lk ∂/∂x_l`, and γ is (40). The sums of its (36), (37) run
+/// over l (and m, s) alone, k belongs to (35); S of (24) has the blocks `S_i`, without the transposition. The text after (59) calls its first part Christoffel
+/// symbols, whose matrix would be that of [`passive`](Self::passive).
 ///
 /// ```
 /// use fly_mechanics::geometry::{CoriolisMatrices, Minimal};
@@ -53,7 +54,7 @@ pub struct CoriolisMatrices<S: Differentiable = f64> {
 }
 
 impl<S: Differentiable> CoriolisMatrices<S> {
-    /// Of a system with this mass matrix, n x n, at the configuration `x` and the velocity `ξ`.
+    /// For a system with this mass matrix, n x n, at the configuration `x` and the velocity `ξ`.
     ///
     /// # Errors
     /// As [`connection_coefficients`](super::connection_coefficients).
@@ -101,7 +102,7 @@ impl<S: Differentiable> CoriolisMatrices<S> {
         &self.local
     }
 
-    /// From II (60): the brackets applied to the momentum. With constant M it is that of From I (109), skew-symmetric.
+    /// From II (60): the brackets applied to the momentum. For constant M it is that of From I (109), skew-symmetric.
     pub fn by_momentum(&self) -> &DMatrix<S> {
         &self.by_momentum
     }
@@ -111,7 +112,8 @@ impl<S: Differentiable> CoriolisMatrices<S> {
         &self.passive
     }
 
-    /// That of the Levi-Civita connection, which [`projection::coriolis_matrix`](crate::multibody::projection::coriolis_matrix) computes of bodies.
+    /// That of the Levi-Civita connection, which [`projection::coriolis_matrix`](crate::multibody::projection::coriolis_matrix) computes for
+    /// bodies.
     pub fn of_connection(&self) -> &DMatrix<S> {
         &self.of_connection
     }

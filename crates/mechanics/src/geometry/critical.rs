@@ -1,4 +1,4 @@
-//! Where a function on a manifold is stationary, all such points, and what they are.
+//! All critical points of a function on a manifold, and their kind.
 
 use fly_lie::CriticalKind;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
@@ -20,34 +20,34 @@ use crate::multibody::{Model, Workspace};
 /// with an orthonormal basis A of the tangent space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalPoint {
-    /// `x`, ν entries; of a set, one of its points.
+    /// `x`, ν entries; for a set, one of its points.
     pub configuration: DVector<f64>,
     /// `V(x)`
     pub value: f64,
-    /// `λ`, one for each equation of the constraint; the shortest, should they depend on each other.
+    /// `λ`, one per equation of the constraint; of least norm if the equations are dependent.
     pub multipliers: DVector<f64>,
-    /// The orthonormal basis of the tangent space, ν x n, in which the Hessian stands.
+    /// The orthonormal basis of the tangent space, ν x n, to which the Hessian refers.
     pub tangent_basis: DMatrix<f64>,
     /// `K`, n x n. In the velocities of [`Coordinates`](super::Coordinates) it is what
     /// [`second_directional_derivatives`](super::second_directional_derivatives) returns there.
     pub hessian: DMatrix<f64>,
     /// Its eigenvalues, the smallest first.
     pub eigenvalues: DVector<f64>,
-    /// The Morse index: in how many directions V falls.
+    /// The Morse index: the number of directions in which V decreases.
     pub index: usize,
     /// The dimension of the set of critical points that it belongs to: 0 if it is isolated.
     pub dimension: usize,
-    /// What it is, (A.114): strictly so if it is isolated. None where second derivatives do not tell: some vanish though it is isolated.
+    /// Its kind, (A.114): strict if it is isolated. None if second derivatives do not decide: some vanish although it is isolated.
     pub kind: Option<CriticalKind>,
 }
 
 /// The search for all critical points of a function on an [`Embedded`] manifold, Konz (A.110) to (A.116).
 ///
-/// From starts spread over a box it makes Newton steps on the system of Lagrange (A.112), which converge to minima, saddle points and maxima alike, and also steps that make `|∂V|`
-/// smaller, which reach points that Newton's method runs past, and get stuck elsewhere. What is found is deflated, and other starts are sent, until a round of them finds nothing new.
-/// There is no proof that nothing is missed; [`with_starts`](Self::with_starts) buys certainty.
+/// From starts spread over a box it takes Newton steps on Lagrange's system (A.112), which converge to minima, saddle points and maxima alike, and also steps
+/// that reduce `|∂V|`, which reach points that Newton's method misses but stall elsewhere. Points found are deflated, and further starts follow, until a round
+/// of them finds nothing new. Completeness is not proven; [`with_starts`](Self::with_starts) increases confidence.
 ///
-/// Points that are not isolated are told from those that are by walking along the directions without curvature. Each connected set is listed once, with its dimension.
+/// Non-isolated points are recognised by walking along the directions without curvature. Each connected set is listed once, with its dimension.
 ///
 /// ```
 /// use fly_lie::CriticalKind::{Maximum, Minimum, Saddle};
@@ -80,27 +80,28 @@ pub struct CriticalSearch<'a, M> {
     starts: usize,
 }
 
-/// Newton's steps at most: quadratic convergence needs few, points without curvature many.
+/// The most Newton steps: quadratic convergence needs few, points without curvature many.
 const STEPS: i32 = 120;
-/// The longest step, as a part of the box: far away the slope tells little.
+/// The longest step, as a fraction of the box: far away the slope is a poor guide.
 const LONGEST: f64 = 0.15;
-/// What counts as the same point, and by how much it may be outside, as a part of the box.
+/// Tolerance for identical points and for leaving the box, as a fraction of the box.
 const SAME: f64 = 1e-5;
-/// Slopes below this part of the steepest one are zero.
+/// Slopes below this fraction of the steepest one are zero.
 const FLAT: f64 = 1e-11;
-/// Eigenvalues below this part of the largest one are zero.
+/// Eigenvalues below this fraction of the largest one are zero.
 const ZERO: f64 = 1e-6;
-/// How many ways from one set to another are tried.
+/// The number of paths tried from one set to another.
 const ENDS: usize = 3;
-/// How far is gone along a direction without curvature, as a part of the box.
+/// The step along a direction without curvature, as a fraction of the box.
 const WALK: f64 = 2e-3;
 
 /// # Construction
 impl<'a, M: Embedded> CriticalSearch<'a, M> {
-    /// On this manifold, with 48 starts in each round, within these bounds of every configuration coordinate.
+    /// For this manifold, with 48 starts per round, within these bounds of every configuration coordinate.
     ///
     /// # Errors
-    /// [`CoordinatesError::Size`] unless there are bounds for each; [`CoordinatesError::NotFinite`] for bounds that are not finite or enclose nothing.
+    /// [`CoordinatesError::Size`] unless there is one pair of bounds per coordinate; [`CoordinatesError::NotFinite`] for bounds that are not finite or
+    /// empty.
     pub fn new(manifold: &'a M, bounds: Vec<[f64; 2]>) -> Result<Self, CoordinatesError> {
         let box_of = |k: usize| DVector::from_iterator(bounds.len(), bounds.iter().map(|b| b[k]));
         let [least, most] = [box_of(0), box_of(1)];
@@ -118,7 +119,7 @@ impl<'a, M: Embedded> CriticalSearch<'a, M> {
         })
     }
 
-    /// With another number of starts in each round.
+    /// Sets the number of starts per round.
     #[must_use]
     pub fn with_starts(mut self, starts: usize) -> Self {
         self.starts = starts;
@@ -128,15 +129,15 @@ impl<'a, M: Embedded> CriticalSearch<'a, M> {
 
 /// # Search
 impl<M: Embedded> CriticalSearch<'_, M> {
-    /// The critical points of V within the bounds, from the smallest value to the largest.
+    /// The critical points of V within the bounds, in ascending order of V.
     ///
     /// # Errors
-    /// [`CoordinatesError::NotFinite`] where no start has a finite value.
+    /// [`CoordinatesError::NotFinite`] if no start has a finite value.
     pub fn find(
         &self,
         V: impl Fn(&DVector<HyperDual64>) -> HyperDual64,
     ) -> Result<Vec<CriticalPoint>, CoordinatesError> {
-        // In parts of the box, so that newtons and radians count alike.
+        // Relative to the box, so that newtons and radians are comparable.
         let extents =
             DVector::from_iterator(self.bounds.len(), self.bounds.iter().map(|[a, b]| b - a));
         let whole = |y: &DVector<HyperDual64>| y.zip_map(&extents, |y, extent| y * extent);
@@ -197,7 +198,7 @@ impl<M: Embedded> CriticalSearch<'_, M> {
             let fresh = rounds * self.starts..(rounds + 1) * self.starts;
             starts = fresh.filter_map(|k| problem.start(k)).collect();
         }
-        // What came from far ends of one set may have been taken for two.
+        // Points from distant ends of one set may have been taken for two sets.
         let mut k = 1;
         while k < sets.len() {
             let (before, rest) = sets.split_at_mut(k);
@@ -241,8 +242,8 @@ impl<M: Embedded> CriticalSearch<'_, M> {
     }
 }
 
-/// Where a system rests without inputs: the critical points of its potential energy, [`potential_energy`](crate::multibody::Workspace::potential_energy), stable where that is
-/// smallest. Angles should be [`with_cos_sin`](crate::multibody::Joint::with_cos_sin), so that a turn is not another configuration.
+/// The equilibria of a system without inputs: the critical points of its potential energy, [`potential_energy`](crate::multibody::Workspace::potential_energy),
+/// stable at its minima. Angles should be [`with_cos_sin`](crate::multibody::Joint::with_cos_sin), so that full turns are not different configurations.
 ///
 /// ```
 /// use fly_mechanics::PseudoInertia;
@@ -281,17 +282,17 @@ struct Problem<'a> {
     V: &'a dyn Fn(&DVector<HyperDual64>) -> HyperDual64,
     phi: &'a dyn Fn(&DVector<HyperDual64>) -> DVector<HyperDual64>,
     bounds: &'a [[f64; 2]],
-    /// The largest slope at a start.
+    /// The steepest slope at a start.
     steepest: f64,
 }
 
-/// A connected set of critical points, as far as it is known.
+/// A connected set of critical points, as far as explored.
 struct Set {
     point: CriticalPoint,
     members: Vec<DVector<f64>>,
 }
 
-/// All that is known of V at a point.
+/// V and its derivatives at a point.
 struct Here {
     value: f64,
     /// `|∂V/∂x|`
@@ -371,7 +372,7 @@ impl Problem<'_> {
         None
     }
 
-    /// The distance of two points as a part of the box.
+    /// The distance of two points relative to the box.
     fn distance(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
         let scaled = (a - b).map_with_location(|k, _, d| d / self.extent(k));
         scaled.norm()
@@ -381,7 +382,8 @@ impl Problem<'_> {
         self.bounds[k][1] - self.bounds[k][0]
     }
 
-    /// The start with this number: a point of the box, evenly spread (an additive recurrence with irrational steps), on the constraint.
+    /// The start with this index: a point of the box, evenly spread (an additive recurrence with irrational steps), projected onto the
+    /// constraint.
     fn start(&self, number: usize) -> Option<(DVector<f64>, Here)> {
         // The root of g^(ν+1) = g + 1, the generalised golden ratio.
         let nu = self.bounds.len();
@@ -399,7 +401,7 @@ impl Problem<'_> {
 
 /// # Newton's method
 impl Problem<'_> {
-    /// The critical point that Newton's method with the known points deflated leads to, within the bounds.
+    /// The critical point within the bounds that Newton's method reaches, with the known points deflated.
     fn converge(
         &self,
         mut x: DVector<f64>,
@@ -410,7 +412,7 @@ impl Problem<'_> {
             let here = self.at(&x)?;
             let slope = here.slope.norm();
             if slope <= FLAT * self.steepest.max(here.steepness) {
-                // As far as rounding goes.
+                // Down to rounding.
                 if slope == 0.0 || slope >= before {
                     return self.is_inside(&x).then_some((x, here));
                 }
@@ -419,7 +421,7 @@ impl Problem<'_> {
                 continue;
             }
             let mut step = newton(&here);
-            // Deflation multiplies the equations by a factor that is infinite at the known points; of the step it changes the length alone.
+            // Deflation multiplies the equations by a factor that is infinite at the known points; it affects only the length of the step.
             let pull: f64 = known
                 .iter()
                 .map(|point| {
@@ -436,7 +438,7 @@ impl Problem<'_> {
             if !length.is_finite() {
                 return None;
             }
-            // Ever shorter steps end the cycles that Newton's method may run into.
+            // Shrinking steps end cycles of Newton's method.
             let longest = LONGEST * 0.93_f64.powi(it).max(0.02);
             if length > longest {
                 step *= longest / length;
@@ -446,8 +448,8 @@ impl Problem<'_> {
         None
     }
 
-    /// The critical point that is reached by making `|Aᵀ ∂V|` smaller and smaller, by the steps of Levenberg and Marquardt: from where Newton's method swings to and fro it gets to points that
-    /// would be missed. Where the slope has a least value that is not zero it gets nowhere.
+    /// The critical point reached by minimising `|Aᵀ ∂V|` with Levenberg-Marquardt steps: where Newton's method oscillates, it reaches points that would be
+    /// missed. Where the slope has a nonzero minimum it fails.
     fn descend(&self, mut x: DVector<f64>) -> Option<(DVector<f64>, Here)> {
         let mut here = self.at(&x)?;
         let mut damping = 1e-3;
@@ -496,7 +498,7 @@ impl Problem<'_> {
     }
 }
 
-/// # What a point is
+/// # Kinds of points
 impl Problem<'_> {
     fn classify(&self, x: &DVector<f64>, here: Here) -> CriticalPoint {
         let eigen = SymmetricEigen::new(here.hessian.clone());
@@ -539,14 +541,14 @@ impl Problem<'_> {
         }
     }
 
-    /// What counts as no curvature beside these, or beside what is usual of this function.
+    /// The threshold of zero curvature relative to these eigenvalues, or to the function's typical ones.
     fn zero_below(&self, eigenvalues: &DVector<f64>) -> f64 {
         let extents = (0..self.bounds.len()).map(|k| self.extent(k));
         let usual = 1e-2 * self.steepest / extents.fold(0.0, f64::max);
         ZERO * eigenvalues.amax().max(usual)
     }
 
-    /// The critical point that Newton's method finds nearby without looking for others.
+    /// The critical point that Newton's method finds nearby, without deflation.
     fn settle(&self, mut x: DVector<f64>) -> Option<DVector<f64>> {
         for _ in 0..STEPS {
             let here = self.at(&x)?;
@@ -558,7 +560,7 @@ impl Problem<'_> {
         None
     }
 
-    /// Whether one can go from a point to one of this set without leaving the critical points; the nearest are tried.
+    /// Whether a path of critical points connects a point with this set; tries the nearest ones.
     fn joins(&self, point: &CriticalPoint, set: &Set) -> bool {
         let size = self.steepest
             * (0..self.bounds.len())
@@ -579,11 +581,11 @@ impl Problem<'_> {
     }
 
     fn walk(&self, x: &DVector<f64>, goal: &DVector<f64>) -> bool {
-        /// Around a box several times.
+        /// Several times around a box.
         const MOST: usize = 100;
         let scale = 20.0 * WALK;
         let mut x = x.clone();
-        // Opposite points of a circle do not see each other: the last direction goes on.
+        // Directions at opposite points of a circle are ambiguous: continue in the last one.
         let mut last: Option<DVector<f64>> = None;
         for _ in 0..MOST {
             let apart = self.distance(&x, goal);
@@ -628,7 +630,7 @@ impl Problem<'_> {
     }
 }
 
-/// `-A K⁺ Aᵀ ∂V`: Newton's step on (A.112) with the multipliers that fit best; the shortest where K is singular.
+/// `-A K⁺ Aᵀ ∂V`: the Newton step on (A.112) with the best-fitting multipliers; of least norm if K is singular.
 fn newton(here: &Here) -> DVector<f64> {
     let n = here.hessian.nrows();
     let mut inverse = PseudoInverse::new(n, n);

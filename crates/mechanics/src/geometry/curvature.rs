@@ -18,13 +18,14 @@ pub struct Curvature {
 
 /// # Computation
 impl Curvature {
-    /// Riemann's tensor with all indices down,
+    /// Riemann's tensor with all indices lowered,
     ///
     /// ```text
     /// R_ijkl = ∂_k Γ_ijl - ∂_l Γ_ijk - Γ_sik Γ^s_jl + Γ_sil Γ^s_jk - Γ_ijs γ^s_kl     (A.77b)
     /// ```
     ///
-    /// whose first two terms are printed without the index i. It is zero where coordinates exist in which the metric is constant.
+    /// whose first two terms are printed without the index i. It is zero if and only if coordinates exist in which the metric is
+    /// constant.
     ///
     /// ```
     /// use fly_mechanics::geometry::{Curvature, Minimal};
@@ -64,7 +65,7 @@ impl Curvature {
         Ok(Self::of(&gamma, &Gamma, &dGamma, metric, inverse))
     }
 
-    /// (A.77b), of all that it is made of.
+    /// (A.77b) from its terms.
     fn of(
         gamma: &Symbols<f64>,
         Gamma: &Symbols<f64>,
@@ -118,8 +119,8 @@ impl Curvature {
         self.inverse.component_mul(&self.ricci()).sum()
     }
 
-    /// The curvature of the surface that geodesics in the plane of `u` and `v` sweep, `R_ijkl u^i v^j u^k v^l` over the squared area of the
-    /// parallelogram: `1 / r²` on a sphere. Not a number if `u` and `v` are parallel.
+    /// The sectional curvature of the plane of `u` and `v`, that of the surface of geodesics in it: `R_ijkl u^i v^j u^k v^l` over the
+    /// squared area of the parallelogram; `1 / r²` on a sphere. NaN if `u` and `v` are parallel.
     pub fn sectional(&self, u: &DVector<f64>, v: &DVector<f64>) -> f64 {
         let along: DVector<f64> = DVector::from_iterator(
             self.riemann.len(),

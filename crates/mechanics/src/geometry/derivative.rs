@@ -6,7 +6,7 @@ use num_dual::HyperDual64;
 use super::error::expect_size;
 use super::{Coordinates, CoordinatesError, Differentiable, derivative_along};
 
-/// `∂_i f = A_i^α ∂f/∂x^α`, n entries, Konz (3.23): `df/dt = ∂_i f ξ^i`. The generalized force of a potential.
+/// `∂_i f = A_i^α ∂f/∂x^α`, n entries, Konz (3.23): `df/dt = ∂_i f ξ^i`. For a potential, its generalised force.
 ///
 /// # Errors
 /// [`CoordinatesError::Size`].
@@ -19,7 +19,7 @@ pub fn directional_derivatives<S: Differentiable>(
     Ok(row.row(0).transpose())
 }
 
-/// `[∂_i f^k]_ki`, the same for a function with several values: `df/dt = F ξ`.
+/// `[∂_i f^k]_ki`, the same for a vector-valued function: `df/dt = F ξ`.
 ///
 /// # Errors
 /// [`CoordinatesError::Size`].
@@ -32,11 +32,11 @@ pub fn directional_jacobian<S: Differentiable>(
     Ok(derivatives_along(&f, x, &coordinates.kinematic_matrix(x)))
 }
 
-/// A function of the configuration. What does not depend on its kind is compiled once: hence `dyn`.
+/// A function of the configuration. `dyn`, so that code independent of its type is compiled once.
 pub(super) type VectorFunction<'a, S> =
     dyn Fn(&DVector<<S as Differentiable>::Dual>) -> DVector<<S as Differentiable>::Dual> + 'a;
 
-/// The same with a matrix.
+/// The same for matrix-valued functions.
 pub(super) type MatrixFunction<'a, S> =
     dyn Fn(&DVector<<S as Differentiable>::Dual>) -> DMatrix<<S as Differentiable>::Dual> + 'a;
 
@@ -55,7 +55,7 @@ pub(super) fn derivatives_along<S: Differentiable>(
     jacobian
 }
 
-/// The same for a matrix: one derivative for every direction.
+/// The same for a matrix: one derivative per direction.
 pub(super) fn matrices_along<S: Differentiable>(
     f: &MatrixFunction<S>,
     x: &DVector<S>,
@@ -68,8 +68,8 @@ pub(super) fn matrices_along<S: Differentiable>(
 
 /// `[∂_j ∂_i f]_ij`: first along `i`, then along `j`.
 ///
-/// At a critical point of `f`, where all `∂_i f = 0`, this is the Hessian whatever the metric, Konz (3.25): symmetric, and positive definite at
-/// a strict minimum. Elsewhere its skew part is `-1/2 γ^k_ij ∂_k f`, and [`hessian`](super::hessian) is the tensor.
+/// At a critical point of `f`, where all `∂_i f = 0`, this is the Hessian for any metric, Konz (3.25): symmetric, and positive definite at a
+/// strict minimum. Elsewhere its skew part is `-1/2 γ^k_ij ∂_k f`, and [`hessian`](super::hessian) is the tensor.
 ///
 /// ```
 /// use fly_mechanics::geometry::{RotationMatrix, second_directional_derivatives};

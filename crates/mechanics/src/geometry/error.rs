@@ -1,22 +1,22 @@
-//! What can be wrong with coordinates.
+//! Errors of coordinates.
 
 use nalgebra::{DVector, Dim, Matrix, RawStorage, RealField};
 
-/// Why something cannot be computed in coordinates.
+/// Why a computation in coordinates fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoordinatesError {
-    /// A vector or matrix does not have the size that the coordinates ask for.
+    /// The size of a vector or matrix does not match the coordinates.
     #[error("{what} must be {} x {}, found {} x {}", expected.0, expected.1, found.0, found.1)]
     Size {
-        /// Which one.
+        /// The vector or matrix.
         what: &'static str,
-        /// Rows and columns.
+        /// Expected rows and columns.
         expected: (usize, usize),
-        /// Rows and columns.
+        /// Actual rows and columns.
         found: (usize, usize),
     },
-    /// The columns of the kinematic matrix depend on each other: these coordinates cannot express every motion from here.
+    /// The columns of the kinematic matrix are dependent: these coordinates cannot express every motion from here.
     #[error(
         "the kinematic matrix has rank {rank} instead of {dof} at x = {configuration}: the coordinates are singular there. Use redundant \
          ones, such as the entries of a rotation matrix or a unit quaternion instead of three angles"
@@ -24,51 +24,51 @@ pub enum CoordinatesError {
     Singular {
         /// The rank of `A(x)`.
         rank: usize,
-        /// What it must be.
+        /// The required rank.
         dof: usize,
-        /// Where.
+        /// The configuration.
         configuration: String,
     },
-    /// A number is infinite or none.
+    /// A number is not finite.
     #[error("{what} is not finite at x = {configuration}")]
     NotFinite {
-        /// Of what.
+        /// The quantity.
         what: &'static str,
-        /// Where.
+        /// The configuration.
         configuration: String,
     },
     /// A metric, such as a mass matrix, is not positive definite.
     #[error("the metric must be symmetric and positive definite; at x = {configuration} it is not")]
     Metric {
-        /// Where.
+        /// The configuration.
         configuration: String,
     },
-    /// A number of a particle, or of what acts on it, makes no sense.
+    /// A parameter of a particle, or of a force on it, is invalid.
     #[error("particle {particle} has {what}")]
     Particle {
-        /// Which one, from 0.
+        /// The particle, from 0.
         particle: usize,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
     /// The velocity of a momentum was not found.
     #[error(
-        "no velocity with dL/dxi = p found in {iterations} steps: {residual:e} is left. The Lagrangian may have no Legendre transform there"
+        "no velocity with dL/dxi = p found in {iterations} steps: the residual is {residual:e}. The Lagrangian may have no Legendre transform there"
     )]
     Legendre {
-        /// How many steps were made.
+        /// The number of steps.
         iterations: usize,
-        /// What is left of p.
+        /// The residual of p.
         residual: f64,
     },
-    /// The search for a configuration that satisfies the constraint did not end.
+    /// The projection onto the constraint did not converge.
     #[error(
         "no configuration with phi(x) = 0 found in {iterations} steps: |phi| is {residual:e}. Start closer to the constraint"
     )]
     Projection {
-        /// How many steps were made.
+        /// The number of steps.
         iterations: usize,
-        /// What is left of the constraint.
+        /// The residual of the constraint.
         residual: f64,
     },
 }
@@ -103,7 +103,7 @@ pub(super) fn expect_finite<T: RealField + Copy, R: Dim, C: Dim, M: RawStorage<T
     })
 }
 
-/// `[1, 2.5]`, for messages.
+/// Formats as `[1, 2.5]`, for messages.
 pub(super) fn list<T: RealField + Copy>(x: &DVector<T>) -> String {
     let entries: Vec<_> = x.iter().map(ToString::to_string).collect();
     format!("[{}]", entries.join(", "))

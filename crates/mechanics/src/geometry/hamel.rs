@@ -9,8 +9,8 @@ use crate::geometry::{
     directional_derivatives,
 };
 
-/// The equations of motion of a system whose last velocity coordinates are zero by a constraint `eta = N(x) x_dot = 0`, at one
-/// configuration and velocity, Konz (B.10):
+/// The equations of motion of a system with a constraint `eta = N(x) x_dot = 0`, whose last velocity coordinates are eta, at
+/// one configuration and velocity, Konz (B.10):
 ///
 /// ```text
 /// d/dt ∂L/∂ξ^i + γ^k_ij ξ^j ∂L/∂ξ^k - ∂_i L = f_i        ξ = [ξ~; η], η = 0 put in last
@@ -18,13 +18,13 @@ use crate::geometry::{
 /// ```
 ///
 /// The rows of `ξ~` are the equation of motion, those of `η` give the constraint force. L is differentiated with respect to `η`
-/// *before* `η` is set to zero: the constrained Lagrangian alone lacks the forces of (B.13). Constraints that can be integrated are
-/// no different. The constraint must be linear in the velocities, and without drift.
+/// *before* `η` is set to zero: the constrained Lagrangian alone lacks the forces of (B.13). Integrable constraints are not a
+/// special case. The constraint must be linear in the velocities, and without drift.
 ///
 /// Choose the velocities with [`WithVelocities`](crate::geometry::WithVelocities), or state `A = [A~ Y]` of `x_dot = A~ ξ~ + Y η`
-/// directly. Mass matrix and potential are those of the system without the constraint, in these velocities. The rest are dual
-/// numbers, and with a dual `x` their derivatives: this is a tool for analysis and tests, which allocates. For the flight path there
-/// are [`constraints`](crate::multibody::constraints).
+/// directly. Mass matrix and potential are those of the unconstrained system in these velocities. Dual numbers do the rest, and with
+/// a dual `x` give its derivatives: a tool for analysis and tests, which allocates. For real-time use there are
+/// [`constraints`](crate::multibody::constraints).
 ///
 /// ```
 /// use fly_mechanics::geometry::{Coordinates, CoordinatesError, HamelEquation};
@@ -84,7 +84,8 @@ pub struct HamelEquation<S: Differentiable = f64> {
 
 /// # Construction
 impl<S: Differentiable> HamelEquation<S> {
-    /// At the configuration `x` with the free velocities `ξ~`, the first of the velocity coordinates; the others are `η`.
+    /// At the configuration `x` with the free velocities `ξ~`, which are the first velocity coordinates; the others are
+    /// `η`.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`], and those of [`commutation_coefficients`].
@@ -135,17 +136,17 @@ impl<S: Differentiable> HamelEquation<S> {
 
 /// # Use
 impl<S: Differentiable> HamelEquation<S> {
-    /// `M`, n x n, of which the first rows and columns are those of the free velocities.
+    /// `M`, n x n, whose first rows and columns are those of the free velocities.
     pub fn mass_matrix(&self) -> &DMatrix<S> {
         &self.mass_matrix
     }
 
-    /// `b`, n entries: what holds `ξ_dot = 0`.
+    /// `b`, n entries: the force at `ξ_dot = 0`.
     pub fn bias(&self) -> &DVector<S> {
         &self.bias
     }
 
-    /// `ξ~_dot` under the applied forces `f`, n entries, of which those of `η` do not matter.
+    /// `ξ~_dot` under the applied forces `f`, n entries, of which those along `η` have no effect.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] if the mass matrix of the free velocities is not positive definite.
@@ -162,7 +163,7 @@ impl<S: Differentiable> HamelEquation<S> {
         Ok(factor.solve(&(force.rows(0, free) - self.bias.rows(0, free))))
     }
 
-    /// `λ = M_η ξ_dot + b_η - f_η`: the constraint's forces, whose power on `η` is `λ . η`.
+    /// `λ = M_η ξ_dot + b_η - f_η`: the constraint forces, whose power on `η` is `λ . η`.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`].
@@ -179,19 +180,19 @@ impl<S: Differentiable> HamelEquation<S> {
     }
 }
 
-/// # What a nonholonomic constraint changes
+/// # The effect of a nonholonomic constraint
 impl<S: Differentiable> HamelEquation<S> {
-    /// `c^N_i = γ̂a_ij ξ~^j ∂L/∂η^a`, one entry for each free velocity, Konz (B.13): what the equations of the constrained Lagrangian alone lack. It takes no power, and is
-    /// zero if the constraint can be integrated.
+    /// `c^N_i = γ̂a_ij ξ~^j ∂L/∂η^a`, one entry per free velocity, Konz (B.13): the force missing from the equations of the constrained Lagrangian. It does no
+    /// work, and is zero for integrable constraints.
     pub fn nonholonomic_force(&self) -> DVector<S> {
         let n = self.bias.len();
         let momentum = self.momentum.rows(self.free, n - self.free);
         self.curvature_along_motion().tr_mul(&momentum)
     }
 
-    /// `[ξ~_dot, λ_dot]` of *vakonomic* mechanics: of the curves that keep the constraint, those along which `∫ L + λ_a η^a dt` is stationary, Konz (B.4). They need a λ to start
-    /// with, which no experiment shows, and differ from the motion by the forces `γ̂a_ij ξ~^j λ_a`: they are curves of optimal control, not of bodies that
-    /// roll. Without [curvature](constraint_curvature) both are the same for every λ.
+    /// `[ξ~_dot, λ_dot]` of *vakonomic* mechanics: of the curves that satisfy the constraint, those for which `∫ L + λ_a η^a dt` is stationary, Konz (B.4).
+    /// They need an initial λ, which no experiment determines, and differ from the physical motion by the forces `γ̂a_ij ξ~^j λ_a`: they are curves of optimal
+    /// control, not of rolling bodies. Without [curvature](constraint_curvature) both coincide for every λ.
     ///
     /// # Errors
     /// As [`acceleration`](Self::acceleration).
@@ -219,11 +220,11 @@ impl<S: Differentiable> HamelEquation<S> {
     }
 }
 
-/// `γ̂a_ij`, Konz (B.12b): a matrix over the free velocities i, j for each constraint `η^a = 0`, the last of the velocity coordinates. All of them vanish in a whole
-/// neighbourhood if and only if the constraints can be integrated (Frobenius): then they are those of a configuration, and hold it for ever.
+/// `γ̂a_ij`, Konz (B.12b): a matrix over the free velocities i, j per constraint `η^a = 0`, the last of the velocity coordinates. The constraints are
+/// integrable if and only if all of them vanish in a neighbourhood (Frobenius): then they are constraints on the configuration.
 ///
-/// (B.2) asks the same of every direction, those included that the constraint forbids: this is the condition that `N` is a differential as it stands, and fails
-/// for `x dy`, which is one but for its factor.
+/// (B.2) requires the same for every direction, including those that the constraint forbids: this is the condition that `N` is an exact differential as it
+/// stands, which fails for `x dy`, a differential up to a factor.
 ///
 /// ```
 /// use fly_mechanics::geometry::{Basis, Minimal, WithVelocities, constraint_curvature};
@@ -264,9 +265,9 @@ pub fn constraint_curvature<S: Differentiable>(
         .collect())
 }
 
-/// `∂S/∂ξ~_dot`, one entry for each free velocity, Konz (B.9): Appell's inertia force of a system whose last velocity coordinates are zero. `energy` is the acceleration energy S
-/// (J/s²) as a function of the n accelerations, at one configuration and velocity; those of η are set to zero *before* it is differentiated, other
-/// than in Hamel's equation.
+/// `∂S/∂ξ~_dot`, one entry per free velocity, Konz (B.9): Appell's inertia force of a system whose last velocity coordinates are zero. `energy` is the
+/// acceleration energy S (J/s²) as a function of the n accelerations, at one configuration and velocity; unlike in Hamel's equation, those of η are set to zero
+/// *before* differentiation.
 pub fn appell(
     energy: impl Fn(&DVector<Dual64>) -> Dual64,
     dof: usize,
@@ -281,20 +282,20 @@ pub fn appell(
     })
 }
 
-/// Minimal coordinates of which the last are led by the first, `q_C_dot = -W(q) q_F_dot`, Konz (B.14): with the velocities `ξ~ = q_F_dot` and
-/// `η = q_C_dot + W q_F_dot`, [`HamelEquation`] is the equation of Lagrange and d'Alembert (B.16).
+/// Minimal coordinates whose last rates are determined by the first, `q_C_dot = -W(q) q_F_dot`, Konz (B.14): with the velocities
+/// `ξ~ = q_F_dot` and `η = q_C_dot + W q_F_dot`, [`HamelEquation`] is the Lagrange-d'Alembert equation (B.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedCoordinates<W>(pub W);
 
-/// How the last of minimal coordinates are led by the first.
+/// The dependence of the last rates on the first.
 pub trait Leading {
-    /// How many lead.
+    /// The number of independent coordinates.
     fn free(&self) -> usize;
 
-    /// How many are led.
+    /// The number of dependent coordinates.
     fn led(&self) -> usize;
 
-    /// `W(q)`, a row for each that is led.
+    /// `W(q)`, one row per dependent coordinate.
     fn matrix<T: RealField + Copy>(&self, q: &DVector<T>) -> DMatrix<T>;
 }
 

@@ -25,9 +25,10 @@ pub fn constraint_jacobian<S: Differentiable>(
     ))
 }
 
-/// `Ψ = Φ⁺`, ν x c, of whatever rank: its columns span what is orthogonal to the tangent space. `A A⁺ + Ψ Φ = I`, Konz (3.20).
+/// `Ψ = Φ⁺`, ν x c, for any rank: its columns span the orthogonal complement of the tangent space. `A A⁺ + Ψ Φ = I`,
+/// Konz (3.20).
 ///
-/// The text after (3.19) prints `Yᵀ Φ = 0`; what holds is `Φ A = 0`, `Φ Yᵀ = 0` and `Y Ψ = 0`.
+/// The text after (3.19) prints `Yᵀ Φ = 0`; correct are `Φ A = 0`, `Φ Yᵀ = 0` and `Y Ψ = 0`.
 ///
 /// # Errors
 /// [`CoordinatesError::Size`].
@@ -38,7 +39,7 @@ pub fn constraint_inverse<S: Differentiable>(
     Ok(pseudo_inverse(&constraint_jacobian(coordinates, x)?).0)
 }
 
-/// `P = A A⁺`, ν x ν: the orthogonal projector to the velocities `x_dot` that the constraint allows, Konz (3.20).
+/// `P = A A⁺`, ν x ν: the orthogonal projector onto the admissible velocities `x_dot`, Konz (3.20).
 ///
 /// # Errors
 /// [`CoordinatesError::Size`], [`CoordinatesError::Singular`], [`CoordinatesError::NotFinite`].
@@ -51,7 +52,7 @@ pub fn tangent_projector<S: Differentiable>(
     Ok(&A * kinematic_pseudo_inverse(&A, x)?)
 }
 
-/// `I - P = Ψ Φ`, ν x ν: the orthogonal projector to what the constraint forbids, Konz (3.20).
+/// `I - P = Ψ Φ`, ν x ν: the orthogonal projector onto the constraint normals, Konz (3.20).
 ///
 /// # Errors
 /// As [`tangent_projector`].
@@ -97,8 +98,8 @@ pub fn acceleration<S: Differentiable>(
     Ok(A * xi_dot + A_dot * xi)
 }
 
-/// The ratio of the largest to the smallest singular value of `A(x)`: 1 at best, infinite where the coordinates are singular, and by how much
-/// errors grow on the way from `x_dot` to `ξ` everywhere else.
+/// The condition number of `A(x)`, the ratio of its largest to its smallest singular value: 1 at best, infinite where the coordinates are
+/// singular; elsewhere the factor by which errors grow from `x_dot` to `ξ`.
 ///
 /// # Errors
 /// [`CoordinatesError::Size`], [`CoordinatesError::NotFinite`].
@@ -116,7 +117,7 @@ pub fn condition_number(
     Ok(values.max() / values.min())
 }
 
-/// `A⁺` of a kinematic matrix; the errors name the configuration.
+/// `A⁺` of a kinematic matrix; errors state the configuration.
 pub(super) fn kinematic_pseudo_inverse<T: RealField + Copy>(
     A: &DMatrix<T>,
     x: &DVector<T>,

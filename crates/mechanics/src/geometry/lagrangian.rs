@@ -1,4 +1,4 @@
-//! The equations of motion of any Lagrangian, and Hamilton's.
+//! The equations of motion of any Lagrangian, and Hamilton's equations.
 
 use nalgebra::{DMatrix, DVector, RealField};
 use num_dual::{Dual64, HyperDual64};
@@ -8,7 +8,7 @@ use super::{Coordinates, CoordinatesError, commutation_coefficients};
 
 /// A Lagrangian `L(x, ξ, t)`, stated once for any scalar.
 ///
-/// It need not be `T - V`: terms linear in the velocity (magnetic and gyroscopic forces, moving frames) and the time may enter as they like. The matrix
+/// It need not be `T - V`: it may contain terms linear in the velocity (magnetic and gyroscopic forces, moving frames) and the time. The matrix
 /// `∂²L/∂ξ∂ξ` must be regular.
 pub trait Lagrangian {
     /// `L`, in J if ξ and t are in SI units.
@@ -22,7 +22,7 @@ pub trait Lagrangian {
 /// p_i = ∂L/∂ξ^i,   H = p_i ξ^i - L,   dH/dt = ξ^i f_i - ∂L/∂t
 /// ```
 ///
-/// The derivatives are dual numbers. This is a tool for analysis and tests, which allocates; systems of bodies are computed with
+/// Uses dual numbers for the derivatives. A tool for analysis and tests, which allocates; for systems of bodies use
 /// [`multibody`](crate::multibody).
 ///
 /// ```
@@ -121,11 +121,11 @@ impl LagrangeEquation {
         })
     }
 
-    /// The same where the momentum `p` is known instead of the velocity: the velocity that it belongs to, `∂L/∂ξ = p`, is found by Newton's method from `ξ` = 0, in
-    /// one step for the Lagrangians of mechanics, which are quadratic in ξ (B.37). Returns that velocity, too.
+    /// The same from the momentum `p` instead of the velocity: Newton's method from `ξ` = 0 finds the velocity with `∂L/∂ξ = p`, in one step for Lagrangians
+    /// quadratic in ξ, as in mechanics (B.37). Returns that velocity, too.
     ///
     /// # Errors
-    /// As [`new`](Self::new); [`CoordinatesError::Metric`] where `∂²L/∂ξ∂ξ` is singular; [`CoordinatesError::Legendre`] if no velocity is found.
+    /// As [`new`](Self::new); [`CoordinatesError::Metric`] if `∂²L/∂ξ∂ξ` is singular; [`CoordinatesError::Legendre`] if no velocity is found.
     pub fn of_momentum(
         coordinates: &impl Coordinates,
         lagrangian: &impl Lagrangian,
@@ -133,7 +133,7 @@ impl LagrangeEquation {
         p: &DVector<f64>,
         t: f64,
     ) -> Result<(DVector<f64>, Self), CoordinatesError> {
-        /// Newton's method has found it long before.
+        /// Newton's method converges long before.
         const MOST: usize = 50;
         expect_size("p", (coordinates.dof(), 1), p)?;
         let mut xi = DVector::zeros(p.len());
@@ -142,7 +142,7 @@ impl LagrangeEquation {
             let equation = Self::new(coordinates, lagrangian, x, &xi, t)?;
             let missing = p - &equation.momentum;
             let error = missing.amax();
-            // At the limit of rounding the error does not fall any more.
+            // At the level of rounding the error no longer decreases.
             if error == 0.0
                 || (error <= 1e-9 * p.amax().max(equation.momentum.amax()) && error >= best)
             {
@@ -158,14 +158,14 @@ impl LagrangeEquation {
     }
 }
 
-/// # Parts
+/// # Access
 impl LagrangeEquation {
     /// `M = ∂²L/∂ξ∂ξ`, n x n.
     pub fn mass_matrix(&self) -> &DMatrix<f64> {
         &self.mass_matrix
     }
 
-    /// `b`, n entries: the left-hand side where `ξ_dot = 0`.
+    /// `b`, n entries: the left-hand side at `ξ_dot = 0`.
     pub fn bias(&self) -> &DVector<f64> {
         &self.bias
     }
@@ -180,7 +180,7 @@ impl LagrangeEquation {
         self.hamiltonian
     }
 
-    /// `∂_i H = -∂_i L`, Konz (B.30a): how H changes with the configuration while the momentum stays.
+    /// `∂_i H = -∂_i L`, Konz (B.30a): the derivatives of H with respect to the configuration at constant momentum.
     pub fn hamiltonian_slope(&self) -> DVector<f64> {
         -&self.slope
     }
@@ -196,7 +196,7 @@ impl LagrangeEquation {
     /// `ξ_dot = M⁻¹ (f - b)`.
     ///
     /// # Errors
-    /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] where M is singular.
+    /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] if M is singular.
     pub fn acceleration(&self, force: &DVector<f64>) -> Result<DVector<f64>, CoordinatesError> {
         expect_size("the force", self.bias.shape(), force)?;
         self.solve(&(force - &self.bias))
@@ -240,7 +240,7 @@ impl LagrangeEquation {
     }
 }
 
-/// A state that is varied.
+/// A state to be varied.
 struct Varied<'a> {
     x: &'a DVector<f64>,
     xi: &'a DVector<f64>,

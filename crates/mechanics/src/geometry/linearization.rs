@@ -16,16 +16,16 @@ use super::{
 /// f ≈ f̄ + F⁰ ε + F¹ ε_dot + F² ε_ddot     x = x̄ + A(x̄) ε
 /// ```
 ///
-/// For equations of motion, F², F¹, F⁰ are mass, damping and stiffness of the small deviations, Coriolis and transport terms included.
+/// For equations of motion, F², F¹, F⁰ are mass, damping and stiffness for small deviations, Coriolis and transport terms included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linearization {
-    /// `f̄`, on the trajectory.
+    /// `f̄`, the value on the trajectory.
     pub value: DVector<f64>,
-    /// F⁰, what multiplies the deviation ε.
+    /// F⁰, the coefficient of the deviation ε.
     pub stiffness: DMatrix<f64>,
-    /// F¹, what multiplies its rate.
+    /// F¹, the coefficient of its rate.
     pub damping: DMatrix<f64>,
-    /// F², what multiplies its acceleration.
+    /// F², the coefficient of its acceleration.
     pub inertia: DMatrix<f64>,
 }
 
@@ -89,7 +89,8 @@ impl Linearization {
 
 /// # Use
 impl Linearization {
-    /// The matrix of `d/dt [ε; ε_dot] = S [ε; ε_dot]`, 2n x 2n, if `f = f̄` are the equations of motion; none if F² is singular.
+    /// The matrix of `d/dt [ε; ε_dot] = S [ε; ε_dot]`, 2n x 2n, if `f = f̄` are the equations of motion; `None` if F² is
+    /// singular.
     pub fn state_matrix(&self) -> Option<DMatrix<f64>> {
         let n = self.inertia.nrows();
         let inverse = self.inertia.clone().try_inverse()?;
@@ -105,7 +106,7 @@ impl Linearization {
 
 /// The deviation `ε = A⁺(x̄) (x - x̄)` of a configuration from a reference, n entries, Konz (3.38).
 ///
-/// For small deviations only: half a turn away it is zero again.
+/// Valid for small deviations only: half a turn away it is zero again.
 ///
 /// # Errors
 /// As [`velocity`](super::velocity).
@@ -120,7 +121,7 @@ pub fn deviation(
 
 /// The exact `dε/dt` of [`deviation`] for the velocities `ξ` and `ξ̄`.
 ///
-/// To first order it is `ξ - ξ̄ - γ^i_kj ξ̄^k ε^j`, Konz (3.39): in the moving frame even a constant error turns.
+/// To first order it is `ξ - ξ̄ - γ^i_kj ξ̄^k ε^j`, Konz (3.39): in the moving frame even a constant error rotates.
 ///
 /// # Errors
 /// As [`velocity`](super::velocity).

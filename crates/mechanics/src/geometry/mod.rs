@@ -1,40 +1,41 @@
-//! Configurations without singularities: redundant coordinates for where things are, minimal ones for how they move.
+//! Configuration spaces without singularities: redundant coordinates for configurations, minimal ones for velocities.
 //!
-//! No three numbers describe every attitude smoothly, and no two every point of a sphere. So the configuration `x` has as many numbers as it
-//! needs and a constraint `φ(x) = 0` between them, while the velocity `ξ` has just one for each degree of freedom (Konz ch. 2, 3.3, A.2, A.3):
+//! No three numbers describe every attitude smoothly, and no two every point of a sphere. So the configuration `x` has as many entries as
+//! necessary and satisfies a constraint `φ(x) = 0`, while the velocity `ξ` has exactly one per degree of freedom (Konz ch. 2, 3.3, A.2, A.3):
 //!
 //! ```text
 //! x in R^ν, φ(x) = 0          x_dot = A(x) ξ          ξ in R^n, n <= ν
 //! ```
 //!
-//! Whoever states `φ` and `A` once, as a [`Coordinates`], gets everything else by dual numbers, exact to rounding:
+//! Given `φ` and `A`, stated once as a [`Coordinates`], everything else follows by dual numbers, exact to rounding:
 //!
-//! | what | symbol | here |
+//! | quantity | symbol | item |
 //! |---|---|---|
 //! | velocity of a given `x_dot`, left inverse | `ξ = Y x_dot`, `Y A = I` | [`velocity`], [`Coordinates::kinematic_inverse`] |
 //! | constraint Jacobian, its inverse, projectors | `Φ`, `Ψ`, `A A⁺ + Ψ Φ = I` | [`constraint_jacobian`], [`constraint_inverse`], [`tangent_projector`], [`normal_projector`] |
 //! | derivative of a function in each direction | `∂_i f` | [`directional_derivatives`], [`directional_jacobian`] |
 //! | second derivatives, the Hessian | `∂_j ∂_i f`, `H_ij` | [`second_directional_derivatives`], [`hessian`] |
-//! | critical points of a function, all of them, and their kind | `∂V + Φᵀ λ = 0` | [`CriticalSearch`], [`CriticalPoint`] |
+//! | all critical points of a function, and their kind | `∂V + Φᵀ λ = 0` | [`CriticalSearch`], [`CriticalPoint`] |
 //! | commutation coefficients | `γ^k_ij` | [`commutation_coefficients`], [`lie_bracket`] |
 //! | connection of a metric, geodesics | `Γ_ijk`, `Γ^i_jk` | [`connection_coefficients`], [`covariant_derivative`], [`geodesic_acceleration`] |
 //! | curvature | `R_ijkl` | [`Curvature`] |
-//! | Coriolis matrices, and which of them are passive | `C ξ = c` | [`CoriolisMatrices`] |
+//! | Coriolis matrices, passive ones among them | `C ξ = c` | [`CoriolisMatrices`] |
 //! | linearisation about a trajectory | `F⁰, F¹, F²`, `ε` | [`Linearization`], [`deviation`], [`deviation_rate`] |
-//! | other coordinates for the same | `χ`, `W` | [`map_jacobian`], [`WithVelocities`], [`VelocityChange`] |
-//! | `A` of a constraint alone, charts, implicit functions | `A(x) = A₀ - N₀ (Φ N₀)⁺ Φ A₀` | [`Chart`], [`implicit_derivative`] |
-//! | back to `φ(x) = 0`, staying there | | [`project`], [`stabilized_rate`] |
+//! | changes of coordinates | `χ`, `W` | [`map_jacobian`], [`WithVelocities`], [`VelocityChange`] |
+//! | `A` from a constraint alone, charts, implicit functions | `A(x) = A₀ - N₀ (Φ N₀)⁺ Φ A₀` | [`Chart`], [`implicit_derivative`] |
+//! | projection onto `φ(x) = 0`, stabilisation | | [`project`], [`stabilized_rate`] |
 //! | equations of motion of any Lagrangian, momentum, Hamiltonian | `L(x, ξ, t)`, `p`, `H`, `G` | [`LagrangeEquation`] |
-//! | systems of particles, springs and dampers between them; a rigid body of nothing else | `r_p(x)` | [`ParticleSystem`], [`BodyPoints`], [`RigidParticles`] |
-//! | nonholonomic constraints: motion, reactions, whether they can be integrated, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`LedCoordinates`] |
-//! | more constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
+//! | particle systems with springs and dampers; a rigid body of particles | `r_p(x)` | [`ParticleSystem`], [`BodyPoints`], [`RigidParticles`] |
+//! | nonholonomic constraints: motion, reactions, integrability, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`LedCoordinates`] |
+//! | further constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
-//! Ready made: [`Minimal`], [`PlanarPose`], [`RotationMatrix`], [`Quaternion`], [`EulerAngles`], [`Pose`]; pairs `(A, B)` and lists `Vec<C>` of
-//! coordinates are coordinates, and so is a whole [`Model`](crate::multibody::Model). These are tools for analysis and for tests; they allocate and have no place in a control loop.
+//! Predefined: [`Minimal`], [`PlanarPose`], [`RotationMatrix`], [`Quaternion`], [`EulerAngles`], [`Pose`]; pairs `(A, B)` and lists `Vec<C>` of coordinates are
+//! coordinates, and so is a whole [`Model`](crate::multibody::Model). These are tools for analysis and tests: they allocate and are not meant for a control
+//! loop.
 //!
 //! # A particle on a circle
 //!
-//! Konz, Example 7: two numbers for the position, one for the velocity, no angle that jumps.
+//! Konz, Example 7: two numbers for the position, one for the velocity, and no angle that jumps.
 //!
 //! ```
 //! use fly_mechanics::geometry::{self, Coordinates};
@@ -73,8 +74,8 @@
 //!
 //! # An attitude: matrix, quaternion, and why not three angles
 //!
-//! All three describe the same motion with the same velocity, the angular velocity in the body; so their commutation coefficients are the
-//! same (Konz A.84), the cross product. What differs is where they fail.
+//! All three describe the same motion with the same velocity, the angular velocity in the body, so their commutation coefficients are the
+//! same (Konz A.84): the cross product. They differ in where they are singular.
 //!
 //! ```
 //! use std::f64::consts::FRAC_PI_2;
@@ -100,7 +101,7 @@
 //! # Ok::<(), CoordinatesError>(())
 //! ```
 //!
-//! # Several things
+//! # Products
 //!
 //! ```
 //! use fly_mechanics::geometry::{Coordinates, Minimal, Pose, RotationMatrix};
@@ -172,9 +173,9 @@ pub use symbols::Symbols;
 
 /// Configuration coordinates `x`, possibly redundant, and minimal velocity coordinates `ξ` of a system.
 ///
-/// Three facts are needed: the numbers `ν` and `n`, the constraint `φ` and the kinematic matrix `A`, with `Φ A = 0` and `rank A = n` wherever
-/// `φ(x) = 0`. They are written once, for any scalar: dual numbers run through them and give the derivatives. See the
-/// [module](self) for an example.
+/// Requires three things: the dimensions `ν` and `n`, the constraint `φ` and the kinematic matrix `A`, with `Φ A = 0` and `rank A = n`
+/// wherever `φ(x) = 0`. They are written once, generic over the scalar, so that dual numbers give the derivatives. See the [module](self) for
+/// an example.
 pub trait Coordinates {
     /// `ν`, the number of configuration coordinates.
     fn config_dim(&self) -> usize;
@@ -182,8 +183,7 @@ pub trait Coordinates {
     /// `n`, the number of degrees of freedom and of velocity coordinates.
     fn dof(&self) -> usize;
 
-    /// `φ(x)`, zero at the configurations that exist, Konz (3.12); it may have more entries than the `ν - n` that are independent. Without
-    /// entries unless stated.
+    /// `φ(x)`, zero at valid configurations, Konz (3.12); it may have more entries than the `ν - n` independent ones. Empty by default.
     fn constraint<T: RealField + Copy>(&self, _x: &DVector<T>) -> DVector<T> {
         DVector::zeros(0)
     }
@@ -191,7 +191,7 @@ pub trait Coordinates {
     /// `A(x)`, ν x n: `x_dot = A ξ`, Konz (3.14).
     fn kinematic_matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T>;
 
-    /// `Y(x)`, n x ν, with `Y A = I`: `ξ = Y x_dot`. The pseudo-inverse `A⁺` unless stated otherwise; any left inverse will do.
+    /// `Y(x)`, n x ν, with `Y A = I`: `ξ = Y x_dot`. Defaults to the pseudo-inverse `A⁺`; any left inverse will do.
     ///
     /// # Errors
     /// [`CoordinatesError::Singular`], [`CoordinatesError::NotFinite`].
@@ -202,7 +202,7 @@ pub trait Coordinates {
         kinematics::kinematic_pseudo_inverse(&self.kinematic_matrix(x), x)
     }
 
-    /// `γ^k_ij`, where it is known to be the same at all configurations; [`commutation_coefficients`] then uses it.
+    /// `γ^k_ij`, if known to be constant; [`commutation_coefficients`] then uses it.
     fn constant_commutation_coefficients(&self) -> Option<Symbols<f64>> {
         None
     }

@@ -1,4 +1,4 @@
-//! Particles whose positions depend on the configuration: where rigid bodies, springs and dampers come from.
+//! Particle systems: the basis of rigid bodies, springs and dampers.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Matrix3xX, RealField, Vector3, convert};
 use num_dual::Dual64;
@@ -6,18 +6,18 @@ use num_dual::Dual64;
 use super::error::{expect_size, list};
 use super::{Coordinates, CoordinatesError, Differentiable, Symbols, derivative_along};
 
-/// Where the particles of a system are, stated once for any scalar: `r_p(x)`, Konz (3.1).
+/// The positions of a system's particles, stated once for any scalar: `r_p(x)`, Konz (3.1).
 ///
-/// A particle may belong to a body, to two at once, or be a point of the world; one without mass is a point at which springs and dampers act.
+/// A particle may belong to a body, to two at once, or be fixed to the world; a massless one is a point at which springs and dampers act.
 pub trait Particles: Coordinates {
-    /// How many there are.
+    /// The number of particles.
     fn count(&self) -> usize;
 
     /// Their positions in the world, 3 x N, m.
     fn positions<T: RealField + Copy>(&self, x: &DVector<T>) -> Matrix3xX<T>;
 }
 
-/// What pulls two particles together and slows them down: `F = k (r_q - r_p) + d (r_q_dot - r_p_dot)` acts on the first, Konz (3.69), (3.71).
+/// A spring and damper between two particles: `F = k (r_q - r_p) + d (r_q_dot - r_p_dot)` acts on the first, Konz (3.69), (3.71).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Link {
     particles: [usize; 2],
@@ -27,8 +27,8 @@ struct Link {
     damping: f64,
 }
 
-/// A system of particles with springs, dampers and gravity, Konz 3.1 and 3.5. Nothing is in it but particles and Newton's law, which makes it the reference
-/// for all that is said of bodies.
+/// A system of particles with springs, dampers and gravity, Konz 3.1 and 3.5. It uses nothing but particles and Newton's law, which makes it the reference
+/// for all body algorithms.
 ///
 /// ```text
 /// M ξ_dot + c + D ξ + ∂V = f
@@ -37,7 +37,7 @@ struct Link {
 /// V    = 1/2 sum_links k |r_p - r_q|² - sum_p m_p <r_p, a_G>                                    (3.74), (3.78)
 /// ```
 ///
-/// The sums of the links are over every pair once; (3.69) prints a sum that takes each twice. The signs of (3.78) are printed the other way round.
+/// The sums of the links count every pair once; (3.69) prints a sum that counts each twice. The signs of (3.78) are printed reversed.
 ///
 /// ```
 /// use fly_mechanics::geometry::{Minimal, ParticleSystem, Particles, Coordinates};
@@ -74,7 +74,7 @@ pub struct ParticleSystem<P> {
 
 /// # Construction
 impl<P: Particles> ParticleSystem<P> {
-    /// Particles of these masses, kg, and nothing that acts on them.
+    /// Particles with these masses, kg, free of forces.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`] unless there is a mass for each; [`CoordinatesError::Particle`] for one that is negative or not finite.
@@ -89,7 +89,7 @@ impl<P: Particles> ParticleSystem<P> {
         })
     }
 
-    /// With the forces `-d_p r_p_dot` on each, N s/m, Konz (3.66).
+    /// Adds the drag forces `-d_p r_p_dot`, N s/m, Konz (3.66).
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -99,10 +99,11 @@ impl<P: Particles> ParticleSystem<P> {
         Ok(self)
     }
 
-    /// With a spring (N/m) of no length and a damper (N s/m) between two of them, which damps their whole relative velocity.
+    /// Adds a zero-length spring (N/m) and a damper (N s/m) of the full relative velocity between two particles.
     ///
     /// # Errors
-    /// [`CoordinatesError::Particle`] where there is no such particle, or a number is not finite. Springs may be negative: a body's are, in part (4.34).
+    /// [`CoordinatesError::Particle`] if a particle does not exist, or a number is not finite. Stiffnesses may be negative, as some of a body's are
+    /// (4.34).
     pub fn with_link(
         mut self,
         particles: [usize; 2],
@@ -132,7 +133,7 @@ impl<P: Particles> ParticleSystem<P> {
         Ok(self)
     }
 
-    /// In the gravity `a_G`, m/s², world frame.
+    /// Sets the gravity `a_G`, m/s², world frame.
     #[must_use]
     pub fn with_gravity(mut self, gravity: Vector3<f64>) -> Self {
         self.gravity = gravity;
@@ -202,7 +203,7 @@ impl<P: Particles> ParticleSystem<P> {
         }))
     }
 
-    /// `D`, n x n, symmetric and nowhere negative.
+    /// `D`, n x n, symmetric and positive semidefinite.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`].
@@ -306,7 +307,7 @@ impl<P: Particles> ParticleSystem<P> {
         Ok([velocities, accelerations])
     }
 
-    /// `c`, n entries: what the particles' inertia takes where `ξ_dot = 0`.
+    /// `c`, n entries: the inertia forces at `ξ_dot = 0`.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`].
@@ -325,7 +326,7 @@ impl<P: Particles> ParticleSystem<P> {
     /// `ξ_dot` under the force `f`, n entries.
     ///
     /// # Errors
-    /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] where some motion moves no mass.
+    /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] if a motion moves no mass.
     pub fn acceleration(
         &self,
         x: &DVector<f64>,
@@ -355,7 +356,7 @@ impl<P: Particles> ParticleSystem<P> {
         Ok(0.5 * weighted(&self.masses, &velocities, &velocities))
     }
 
-    /// `R = 1/2 sum_p d_p |r_p_dot|² + 1/2 sum_links d |r_p_dot - r_q_dot|²`, W: half of the power that is dissipated, Konz (3.68), (3.69).
+    /// `R = 1/2 sum_p d_p |r_p_dot|² + 1/2 sum_links d |r_p_dot - r_q_dot|²`, W: half the dissipated power, Konz (3.68), (3.69).
     ///
     /// # Errors
     /// [`CoordinatesError::Size`].

@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector, Matrix3, RealField, dmatrix, dvector};
 use super::attitude::{orthonormality, units};
 use super::{Coordinates, Symbols};
 
-/// Minimal coordinates with their own rates as velocities, `A = I`: positions, joint angles. The number is how many.
+/// Minimal coordinates whose rates are the velocities, `A = I`: positions, joint angles. The field is their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Minimal(pub usize);
 
@@ -66,7 +66,7 @@ impl Coordinates for PlanarPose {
 
 /// A body in space: `[r, R]`, position and the columns of the rotation matrix, with the twist `[v; ω]` in the body frame, Konz (4.11).
 ///
-/// (A.182), the same matrix, prints `Rᵀ` for `R` and mixes up columns; (4.11) is right.
+/// (A.182), the same matrix, prints `Rᵀ` for `R` and mixes up columns; (4.11) is correct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pose;
 

@@ -1,10 +1,10 @@
-//! Coordinates of several things, one after the other.
+//! Products of coordinates.
 
 use nalgebra::{DMatrix, DVector, RealField};
 
 use super::{Coordinates, CoordinatesError, Symbols};
 
-/// Two things: `x = [x_1; x_2]`, `ξ = [ξ_1; ξ_2]`.
+/// Two factors: `x = [x_1; x_2]`, `ξ = [ξ_1; ξ_2]`.
 impl<A: Coordinates, B: Coordinates> Coordinates for (A, B) {
     fn config_dim(&self) -> usize {
         self.0.config_dim() + self.1.config_dim()
@@ -43,7 +43,7 @@ impl<A: Coordinates, B: Coordinates> Coordinates for (A, B) {
     }
 }
 
-/// Any number of things of one kind, known when the program runs.
+/// Any number of factors of one type, known at run time.
 impl<C: Coordinates> Coordinates for Vec<C> {
     fn config_dim(&self) -> usize {
         self.iter().map(Coordinates::config_dim).sum()
@@ -120,9 +120,9 @@ fn blocks<T: RealField + Copy>(parts: &[DMatrix<T>]) -> DMatrix<T> {
     whole
 }
 
-/// Zero across blocks: what belongs to different things commutes.
+/// Zero across blocks: velocities of different factors commute.
 pub(super) fn symbols(parts: &[Symbols<f64>]) -> Symbols<f64> {
-    // Which part an index belongs to, and its place there.
+    // The factor of an index, and its position in it.
     let places: Vec<(usize, usize)> = (parts.iter().enumerate())
         .flat_map(|(part, symbols)| (0..symbols.dof()).map(move |place| (part, place)))
         .collect();

@@ -1,4 +1,4 @@
-//! Back to the constraint, and staying there.
+//! Projection onto a constraint, and stabilisation.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -6,12 +6,12 @@ use super::error::expect_size;
 use super::kinematics::constraint_inverse;
 use super::{Coordinates, CoordinatesError, Differentiable};
 
-/// Quadratic convergence needs a handful; a start from which this many do not do is hopeless.
+/// The most steps: with quadratic convergence a few suffice, and a start that needs more is hopeless.
 const MOST_STEPS: usize = 50;
 
 /// A configuration with `φ(x) = 0` near `x`, by Newton steps `-Ψ φ` along the normals of the constraint.
 ///
-/// For small violations it is the nearest one up to the square of the violation. `x` comes back unchanged where `|φ|` is rounding already.
+/// For small violations it is the nearest one to second order. `x` is returned unchanged if `|φ|` is mere rounding already.
 ///
 /// ```
 /// use fly_mechanics::geometry::{Quaternion, project};
@@ -45,12 +45,12 @@ pub fn project(
     })
 }
 
-/// `x_dot = A ξ - Ψ Λ φ`, Konz (A.176): the kinematics with a term that drives a violated constraint back. `Λ` has a row and a column for
-/// each equation of the constraint; a multiple of the identity lets all of them decay at one rate (1/s).
+/// `x_dot = A ξ - Ψ Λ φ`, Konz (A.176): the kinematics with a term that reduces constraint violations. `Λ` has one row and one column per
+/// equation of the constraint; with a multiple of the identity all of them decay at one rate (1/s).
 ///
-/// (A.177) `d/dt φ = -Λ φ` holds where the rows of Φ are independent and `Φ A = 0` off the constraint too, as for a circle or a quaternion.
-/// For the rotation matrix neither is so: there, with `Λ = λ I`, only the norm of `RᵀR - I` decays, with this rate to first order. In matrix
-/// form that is `R_dot = R (hat ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
+/// (A.177) `d/dt φ = -Λ φ` holds if the rows of Φ are independent and `Φ A = 0` off the constraint too, as for a circle or a quaternion. For
+/// the rotation matrix neither is true: there, with `Λ = λ I`, only the norm of `RᵀR - I` decays, at this rate to first order. In matrix
+/// form this is `R_dot = R (hat ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
 ///
 /// ```
 /// use fly_mechanics::geometry::{Quaternion, stabilized_rate};

@@ -1,4 +1,4 @@
-//! A rigid body as nothing but particles at constant distances.
+//! A rigid body as particles at constant distances.
 
 use fly_lie::{Chirality, PoseFit, SE3};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix3xX, RealField, Vector3, convert};
@@ -6,12 +6,12 @@ use nalgebra::{DMatrix, DVector, Matrix3, Matrix3xX, RealField, Vector3, convert
 use super::error::expect_size;
 use super::{Coordinates, CoordinatesError, Particles};
 
-/// Particles that keep their distances and do not turn into their mirror image, Konz (4.1): all `|r_p - r_q|²` and all signed volumes
+/// Particles at constant distances and with constant handedness, Konz (4.1): all `|r_p - r_q|²` and all signed volumes
 /// `<(r_q - r_p) x (r_s - r_p), r_t - r_p>` are those of the body.
 ///
-/// The configuration is where they are, 3 N numbers with more constraints than numbers from six particles on; the velocity is `[v; ω]`, that of the first particle and the angular one, both
-/// in the world: `r_p_dot = v + ω x (r_p - r_1)`. With [`ParticleSystem`](super::ParticleSystem) this is a rigid body that knows no rotation: the reference for all that is said of
-/// bodies.
+/// The configuration is the positions, 3 N entries, with more constraints than entries from six particles on. The velocity is `[v; ω]`, that of the first
+/// particle and the angular velocity, both in the world: `r_p_dot = v + ω x (r_p - r_1)`. With [`ParticleSystem`](super::ParticleSystem) this is a rigid body
+/// without a rotation matrix: the reference for all body algorithms.
 ///
 /// ```
 /// use fly_lie::SE3;
@@ -37,10 +37,10 @@ pub struct RigidParticles {
 
 /// # Construction
 impl RigidParticles {
-    /// Particles at these places of a body, m: at least four that are not in one plane.
+    /// Particles at these positions of a body, m: at least four that are not coplanar.
     ///
     /// # Errors
-    /// [`CoordinatesError::Particle`] for one that is not finite, and for particles that all lie in a plane, which have no handedness.
+    /// [`CoordinatesError::Particle`] for one that is not finite, and for coplanar particles, which have no handedness.
     pub fn new(points: Vec<Vector3<f64>>) -> Result<Self, CoordinatesError> {
         if let Some(particle) = points.iter().position(|h| !h.iter().all(|h| h.is_finite())) {
             let what = format!(
@@ -74,7 +74,7 @@ impl RigidParticles {
         DVector::from_iterator(3 * self.points.len(), places)
     }
 
-    /// The inverse of [`configuration`](Self::configuration), Konz (4.5): the pose that fits best, should the particles not be where the constraint wants them.
+    /// The inverse of [`configuration`](Self::configuration), Konz (4.5): the best-fitting pose if the particles violate the constraint.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::NotFinite`].
@@ -100,7 +100,7 @@ impl Coordinates for RigidParticles {
         6
     }
 
-    /// The squared distances of all pairs and then the volumes of all quadruples, each less what it is in the body.
+    /// The squared distances of all pairs, then the volumes of all quadruples, each minus its value in the body.
     fn constraint<T: RealField + Copy>(&self, x: &DVector<T>) -> DVector<T> {
         let here = places(x);
         let body = |p: usize| self.points[p].map(convert::<f64, T>);

@@ -4,21 +4,22 @@ use nalgebra::allocator::Allocator;
 use nalgebra::{DVector, DefaultAllocator, Dim, OMatrix, RealField};
 use num_dual::{Dual64, HyperDual64, HyperHyperDual64};
 
-/// A scalar whose functions can be differentiated once more: `f64`, or the dual numbers over it for second and third derivatives.
+/// A scalar that supports one more differentiation: `f64`, or the dual numbers over it for second and third derivatives.
 ///
-/// A function that is generic over its scalar (`fn energy<T: RealField + Copy>(x: &DVector<T>) -> T`) fits wherever one of
-/// `Differentiable::Dual` is asked for.
+/// A function generic over its scalar (`fn energy<T: RealField + Copy>(x: &DVector<T>) -> T`) can be passed wherever one
+/// of `Differentiable::Dual` is required.
 pub trait Differentiable: RealField + Copy + sealed::Sealed {
-    /// This number with a derivative: [`Dual64`] for `f64`, [`HyperDual64`] for [`Dual64`], [`HyperHyperDual64`] for [`HyperDual64`].
+    /// The dual number over this scalar: [`Dual64`] for `f64`, [`HyperDual64`] for [`Dual64`], [`HyperHyperDual64`] for
+    /// [`HyperDual64`].
     type Dual: RealField + Copy;
 
-    /// This number with a derivative.
+    /// Attaches a derivative to this value.
     fn with_derivative(self, derivative: Self) -> Self::Dual;
 
-    /// Number and derivative.
+    /// Value and derivative.
     fn parts(dual: Self::Dual) -> (Self, Self);
 
-    /// The number as a real one.
+    /// The real part.
     fn real(self) -> f64;
 }
 

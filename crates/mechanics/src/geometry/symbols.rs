@@ -1,10 +1,10 @@
-//! Quantities with three indices.
+//! Three-index symbols.
 
 use std::ops::Index;
 
 use nalgebra::{DMatrix, DVector, RealField};
 
-/// Coefficients with three indices that each run over the degrees of freedom: `n` matrices of `n x n`, `symbols[a][(b, c)]`.
+/// Coefficients with three indices over the degrees of freedom: `n` matrices of size `n x n`, `symbols[a][(b, c)]`.
 ///
 /// - Commutation coefficients `γ^k_ij` are `gamma[k][(i, j)]`: `gamma.contract(u, v)` is the bracket of constant `u` and `v`,
 ///   `gamma.with_first(u)` is `ad_u`.
@@ -15,18 +15,18 @@ pub struct Symbols<T: RealField + Copy>(Vec<DMatrix<T>>);
 
 /// # Construction
 impl<T: RealField + Copy> Symbols<T> {
-    /// All of them zero.
+    /// All zero.
     pub fn zeros(dof: usize) -> Self {
         Self(vec![DMatrix::zeros(dof, dof); dof])
     }
 
-    /// From a function of the three indices in the order in which they are written here.
+    /// From a function of the three indices in the order used here.
     pub fn from_fn(dof: usize, mut entry: impl FnMut(usize, usize, usize) -> T) -> Self {
         let matrix = |a| DMatrix::from_fn(dof, dof, |b, c| entry(a, b, c));
         Self((0..dof).map(matrix).collect())
     }
 
-    /// Each number converted.
+    /// Converts each entry.
     pub fn map<S: RealField + Copy>(&self, convert: impl Fn(T) -> S) -> Symbols<S> {
         Symbols(self.0.iter().map(|matrix| matrix.map(&convert)).collect())
     }
@@ -34,7 +34,7 @@ impl<T: RealField + Copy> Symbols<T> {
 
 /// # Use
 impl<T: RealField + Copy> Symbols<T> {
-    /// What each index runs over.
+    /// The range of each index.
     pub fn dof(&self) -> usize {
         self.0.len()
     }
@@ -54,7 +54,7 @@ impl<T: RealField + Copy> Symbols<T> {
         DMatrix::from_rows(&self.rows(|matrix| (matrix * v).transpose()))
     }
 
-    /// `m_as s^s_bc`: another basis for the index in front, or that index raised and lowered.
+    /// `m_as s^s_bc`: changes the basis of the first index, or raises or lowers it.
     #[must_use]
     pub fn premultiplied(&self, m: &DMatrix<T>) -> Self {
         let n = self.dof();

@@ -1,4 +1,4 @@
-//! Steps as long as a tolerance allows, to exact times and to events.
+//! Adaptive integration to exact times and to events.
 
 use nalgebra::{RealField, convert};
 
@@ -6,17 +6,17 @@ use super::event::locate;
 use super::{Direction, RungeKutta, Scheme, SystemState};
 use crate::multibody::Model;
 
-/// How large the error of a step may be.
+/// The error tolerance of a step.
 ///
-/// It is measured in units of `absolute + relative |y|`, where `y` is a velocity or another state, or how far the step goes in a
-/// velocity coordinate; the root of the mean square over all of them must stay below 1.
+/// The error is measured in units of `absolute + relative |y|`, where `y` is a velocity, another state, or the step in a
+/// velocity coordinate; the root mean square over all of them must stay below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<T> {
     /// In the units of the coordinates: m, rad, m/s, rad/s.
     pub absolute: T,
-    /// Of the value itself.
+    /// Relative to the value itself.
     pub relative: T,
-    /// The longest step, s. An event that begins and ends within one step is not seen.
+    /// The longest step, s. An event that starts and ends within one step is missed.
     pub longest_step: T,
 }
 
@@ -32,12 +32,12 @@ impl<T: RealField + Copy> Default for Tolerance<T> {
     }
 }
 
-/// The step became too short to move the time on: the tolerance asks for more digits than there are, or the dynamics jump, grow without
-/// bound or are no numbers.
+/// The step became too short to advance the time: the tolerance is below rounding, or the dynamics are discontinuous, unbounded or not
+/// finite.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
     "at {time} s a step of {step} s is needed for the tolerance, shorter than the time's own rounding: \
-     loosen the tolerance, or look whether the dynamics jump or are not finite there"
+     loosen the tolerance, or check whether the dynamics are discontinuous or not finite there"
 )]
 pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
     /// The time that was reached, s.
@@ -46,10 +46,10 @@ pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
     pub step: T,
 }
 
-/// Integrates a system of bodies by [`Scheme::DormandPrince8`], with steps as long as a [`Tolerance`] allows.
+/// Integrates a system of bodies by [`Scheme::DormandPrince8`], with step sizes controlled by a [`Tolerance`].
 ///
-/// It holds the scratch arrays, so that nothing allocates; with other states, the first step does. An event is a function of the state that crosses zero; the
-/// integration stops there, and whoever called it changes the state (an impact), counts, or goes on:
+/// It stores the scratch arrays, so that nothing allocates; with other states, the first step does. An event is a zero crossing of a function of the state;
+/// the integration stops there, and the caller changes the state (an impact), counts, or continues:
 ///
 /// ```
 /// use fly_mechanics::integrate::{Adaptive, Direction, SystemState, Tolerance};
@@ -80,7 +80,7 @@ pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
 pub struct Adaptive<T: RealField + Copy> {
     tolerance: Tolerance<T>,
     scheme: RungeKutta<T>,
-    /// The length of the next step; at the start and after an event it must be found first.
+    /// The length of the next step; `None` at the start and after an event, when it must be determined first.
     step: Option<T>,
     end: SystemState<T>,
     directions: Vec<Direction>,
@@ -103,7 +103,7 @@ impl<T: RealField + Copy> Adaptive<T> {
         }
     }
 
-    /// The same integrator with one event for each of these directions, see [`advance_to_event`](Self::advance_to_event).
+    /// Adds one event per direction, see [`advance_to_event`](Self::advance_to_event).
     #[must_use]
     pub fn watching(mut self, events: &[Direction]) -> Self {
         self.directions = events.to_vec();
@@ -115,14 +115,14 @@ impl<T: RealField + Copy> Adaptive<T> {
 
 /// # Integration
 impl<T: RealField + Copy> Adaptive<T> {
-    /// Moves on to the time `until` exactly, whatever events there are; a time that has passed changes nothing. `dynamics(motion, rates)`
-    /// writes `xi_dot`, and behind it the rates of the other states.
+    /// Advances to the time `until` exactly, ignoring events; no effect for a time in the past. `dynamics(motion, rates)` writes
+    /// `xi_dot`, followed by the rates of the other states.
     ///
     /// # Errors
-    /// [`StepUnderflow`]; the motion is where it could still be followed.
+    /// [`StepUnderflow`]; the motion is the last valid one.
     ///
     /// # Panics
-    /// If the motion has another number of coordinates, or too few velocities.
+    /// If the size of the motion is not that of the model, or it has too few velocities.
     pub fn advance(
         &mut self,
         model: &Model<T>,
@@ -137,11 +137,11 @@ impl<T: RealField + Copy> Adaptive<T> {
         Ok(())
     }
 
-    /// The same up to the first event, of which it returns the index; `None` at the time `until`.
+    /// The same up to the first event, whose index it returns; `None` at the time `until`.
     ///
-    /// `events(motion, values)` writes one number for each direction of [`watching`](Self::watching); an event is where one of them crosses
-    /// zero in its direction. The time is found to 1e-12 of a step, and the motion is on the far side of the crossing, so that going on
-    /// does not find it again. After an event the length of the steps is sought anew, from short ones on.
+    /// `events(motion, values)` writes one value per direction of [`watching`](Self::watching); an event is a zero crossing of one of them
+    /// in its direction. The time is accurate to 1e-12 of a step, and the motion is just beyond the crossing, so that continuing does not
+    /// find it again. After an event the step size is determined anew, starting from short steps.
     ///
     /// # Errors
     /// As [`advance`](Self::advance).
@@ -163,7 +163,7 @@ impl<T: RealField + Copy> Adaptive<T> {
             let mut first = None;
             let mut end = step;
             for i in 0..self.directions.len() {
-                // Where an earlier event was found, the later ones are looked at up to there only.
+                // After an earlier event has been found, later ones are searched only up to its time.
                 let (before, after) = (self.before[i], self.after[i]);
                 if !self.directions[i].crosses(before, after) {
                     continue;
@@ -189,17 +189,17 @@ impl<T: RealField + Copy> Adaptive<T> {
         Ok(None)
     }
 
-    /// Takes over the end of a step that was good.
+    /// Accepts the end of a successful step.
     fn accept(&mut self, motion: &mut SystemState<T>, until: T, step: T) {
         let is_last = motion.time + step >= until;
         motion.copy_from(&self.end);
         if is_last {
-            // Not a rounding beside it.
+            // Exactly, not with a rounding error.
             motion.time = until;
         }
     }
 
-    /// A step that meets the tolerance and does not lead beyond `until`: its length, and in `self.end` its end.
+    /// Finds a step within the tolerance and not beyond `until`: returns its length, and writes its end to `self.end`.
     fn attempt(
         &mut self,
         model: &Model<T>,
@@ -216,7 +216,7 @@ impl<T: RealField + Copy> Adaptive<T> {
             let step = wanted.min(until - motion.time);
             self.try_step(model, motion, step, dynamics);
             let error = self.error(step);
-            // An error that is no number fails both comparisons and shortens the step.
+            // A NaN error fails both comparisons and shortens the step.
             let factor = if error.is_zero() {
                 convert(6.0)
             } else {
@@ -228,7 +228,7 @@ impl<T: RealField + Copy> Adaptive<T> {
                 }
             };
             if error <= T::one() {
-                // The rest of an interval says nothing against longer steps.
+                // The truncated last step must not shorten later ones.
                 self.step =
                     Some((step * factor).max(if step < wanted { wanted } else { T::zero() }));
                 return Ok(step);
@@ -274,7 +274,7 @@ impl<T: RealField + Copy> Adaptive<T> {
         step * fifth / ((fifth + third * convert(0.01)) * count).sqrt()
     }
 
-    /// A step in which the states change by a hundredth: short, the next ones grow.
+    /// A step in which the states change by a hundredth: short, as later ones grow.
     fn first_step(
         &mut self,
         model: &Model<T>,
@@ -298,7 +298,7 @@ impl<T: RealField + Copy> Adaptive<T> {
         } else {
             convert(1e-6)
         };
-        // A state that is nearly at rest, or no number at all, says nothing.
+        // A state nearly at rest, or NaN, gives no scale.
         if step > convert(1e-6) {
             step
         } else {
@@ -307,7 +307,7 @@ impl<T: RealField + Copy> Adaptive<T> {
     }
 }
 
-/// A step this short does not move the time on reliably.
+/// A step this short does not advance the time reliably.
 fn rounding<T: RealField + Copy>(time: T) -> T {
     (time.abs() + convert(1e-3)) * T::default_epsilon() * convert(4.0)
 }

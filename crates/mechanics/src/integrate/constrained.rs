@@ -1,4 +1,4 @@
-//! The dynamics that the integrators ask for, of a model with constraints.
+//! Dynamics of constrained models, for the integrators.
 
 use nalgebra::{RealField, convert};
 
@@ -6,12 +6,12 @@ use super::SystemState;
 use crate::multibody::constraints::{ConstraintSet, ConstraintWorkspace};
 use crate::multibody::{Model, Workspace};
 
-/// `xi_dot` of a system that keeps its constraints, as [`RungeKutta`](super::RungeKutta) and [`Adaptive`](super::Adaptive) want it.
-/// `force(motion, f)` adds what is applied to `f`, n numbers that start at zero.
+/// `xi_dot` of a constrained system, in the form that [`RungeKutta`](super::RungeKutta) and [`Adaptive`](super::Adaptive) expect.
+/// `force(motion, f)` adds applied forces to `f`, n entries, zero on entry.
 ///
-/// Integration keeps constraints up to its error only: let the set be
-/// [`stabilized`](crate::multibody::constraints::ConstraintSetBuilder::stabilized) for long runs. Where there is no acceleration that keeps
-/// them it is not a number, which [`Adaptive`](super::Adaptive) reports; [`ConstraintWorkspace::forward_dynamics`] says it as an error.
+/// Integration satisfies constraints only up to its error: use a
+/// [`stabilized`](crate::multibody::constraints::ConstraintSetBuilder::stabilized) set for long runs. If no acceleration satisfies them,
+/// the result is NaN, which [`Adaptive`](super::Adaptive) reports; [`ConstraintWorkspace::forward_dynamics`] returns an error.
 ///
 /// ```
 /// use fly_mechanics::PseudoInertia;

@@ -1,21 +1,21 @@
-//! The dynamics that the integrators ask for, of a model.
+//! Dynamics of models, for the integrators.
 
 use nalgebra::{RealField, convert};
 
 use super::SystemState;
 use crate::multibody::{Model, Workspace};
 
-/// `xi_dot` of a system that is left to its springs, dampers and gravity, as [`RungeKutta`](super::RungeKutta) and
-/// [`Adaptive`](super::Adaptive) want it.
+/// `xi_dot` of a system under its springs, dampers and gravity alone, in the form that [`RungeKutta`](super::RungeKutta)
+/// and [`Adaptive`](super::Adaptive) expect.
 ///
-/// Where a joint moves nothing that has mass the acceleration is not a number, which [`Adaptive`](super::Adaptive) reports;
-/// [`Model::forward_dynamics`] says it as an error.
+/// If a joint carries no mass, the acceleration is NaN, which [`Adaptive`](super::Adaptive) reports;
+/// [`Model::forward_dynamics`] returns an error.
 pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&SystemState<T>, &mut [T]) {
     forced(model, |_, _| {})
 }
 
-/// The same with forces: `force(motion, f)` adds what is applied to `f`, n numbers that start at zero. The rates of other states are zero,
-/// for the caller to write after.
+/// The same with forces: `force(motion, f)` adds applied forces to `f`, n entries, zero on entry. The rates of other states are zero, for
+/// the caller to overwrite.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme, forced};

@@ -1,20 +1,21 @@
-//! Finding where a function of the time crosses zero.
+//! Zero crossings of a function of time.
 
 use nalgebra::{RealField, convert};
 
-/// Which crossings of zero an event is.
+/// The direction of a zero crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From below zero to zero or above.
     Rising,
-    /// From above zero to zero or below, as of a distance when a contact begins.
+    /// From above zero to zero or below, such as a distance at the start of a contact.
     Falling,
     /// Both.
     Any,
 }
 
 impl Direction {
-    /// Whether a function that goes from one value to another crosses zero this way. Where it starts at zero it does not.
+    /// Whether a function with these values before and after crosses zero in this direction. A start at zero does not
+    /// count.
     pub(super) fn crosses<T: RealField + Copy>(self, before: T, after: T) -> bool {
         let zero = T::zero();
         let rising = before < zero && after >= zero;
@@ -27,8 +28,8 @@ impl Direction {
     }
 }
 
-/// The end of an interval not longer than `tolerance` in which `f` crosses zero between `0`, where it is `before`, and `end`, where it is
-/// `after`: the function has crossed there.
+/// The end of an interval, at most `tolerance` long, in which `f` crosses zero between `0`, with the value `before`, and `end`, with the
+/// value `after`: at the returned time the function has crossed.
 ///
 /// The ITP method (I. F. D. Oliveira, R. H. C. Takahashi, *ACM Transactions on Mathematical Software* 47, 2020): never more than one
 /// evaluation beyond bisection, and superlinear.
@@ -40,7 +41,7 @@ pub(super) fn locate<T: RealField + Copy>(
     mut f: impl FnMut(T) -> T,
 ) -> T {
     let half: T = convert(0.5);
-    // Signs such that the function rises.
+    // Choose the sign such that the function increases.
     let sign = if before < T::zero() {
         T::one()
     } else {

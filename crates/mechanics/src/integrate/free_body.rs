@@ -1,7 +1,8 @@
-//! Integration on the group.
+//! Lie group integration of a free body.
 //!
-//! The classical Runge-Kutta scheme of order four in the form of Munthe-Kaas: within a step the pose is `G exp(u)`, the
-//! small twist `u` is integrated like a vector, and the pose stays on SE(3) to rounding, however long the flight.
+//! The classical fourth-order Runge-Kutta scheme in the form of Munthe-Kaas: within a step the pose is `G exp(u)`, and
+//! the small twist `u` is integrated like a vector, so that the pose stays on SE(3) to rounding, however long the
+//! flight.
 
 use fly_lie::SE3;
 use fly_lie::operators::bracket;
@@ -9,7 +10,7 @@ use nalgebra::{RealField, Vector6, convert};
 
 use crate::State;
 
-/// One step of a free body: the state after the time `step` (s), where `acceleration` gives `xi_dot` of a state.
+/// One step of a free body: returns the state after the time `step` (s); `acceleration` returns `xi_dot` of a state.
 ///
 /// ```
 /// use fly_lie::SE3;
@@ -41,7 +42,7 @@ pub fn rk4<T: RealField + Copy>(
 
 /// Integrates a body together with the states of its actuators (rotor lags, servos).
 ///
-/// It holds the scratch arrays, so that a step allocates nothing.
+/// It stores the scratch arrays, so that a step does not allocate.
 ///
 /// ```
 /// use fly_lie::SE3;
@@ -85,7 +86,7 @@ impl<T: RealField + Copy> Integrator<T> {
     /// `dynamics(state, actuators, rates)` writes the actuators' rates and returns the body's `xi_dot`.
     ///
     /// # Panics
-    /// If `actuators` has another length than given to [`Integrator::new`].
+    /// If the length of `actuators` is not that given to [`Integrator::new`].
     pub fn step(
         &mut self,
         state: &mut State<T>,
@@ -113,7 +114,7 @@ struct Scratch<S> {
     sum: S,
 }
 
-/// The position in the step of each stage, and its weight in the sum of slopes (in sixths).
+/// The fraction of the step at each stage, and its weight in the sum of slopes (in sixths).
 const STAGES: [(f64, f64); 4] = [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)];
 
 fn advance<T: RealField + Copy>(
@@ -163,7 +164,7 @@ fn advance<T: RealField + Copy>(
 }
 
 /// `u_dot = J_r(u)^-1 xi` up to the second power of `u`, `xi + [u, xi]/2 + [u, [u, xi]]/12`: the next term is of fourth
-/// order, which a scheme of order four does not see.
+/// order, below the error of a fourth-order scheme.
 fn inverse_right_jacobian_times<T: RealField + Copy>(
     u: &Vector6<T>,
     xi: &Vector6<T>,

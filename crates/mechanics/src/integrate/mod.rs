@@ -1,14 +1,14 @@
-//! Integration on the group: configurations stay on their manifolds to rounding, however long the run.
+//! Lie group integration: configurations stay on their manifolds to rounding, however long the run.
 //!
-//! | what | of | |
+//! | item | integrates | |
 //! |---|---|---|
-//! | [`rk4`], [`Integrator`] | a free body, with the states of its actuators | fixed sizes, for the flight path |
+//! | [`rk4`], [`Integrator`] | a free body, with the states of its actuators | fixed sizes, for real-time use |
 //! | [`RungeKutta`] | any [`Model`](crate::multibody::Model) with other states | steps of order four or eight |
-//! | [`Adaptive`] | the same | steps of order eight as long as a tolerance allows, to exact times, to events |
+//! | [`Adaptive`] | the same | order eight, adaptive steps, to exact times, to events |
 //! | [`Variational`] | any model | second order, symplectic: for long runs, the energy does not drift |
 //!
-//! A [`SystemState`] is where a system is and how it moves at a time; the integrators move it on. What they ask for are the rates in a state: of a
-//! model those of [`unforced`], those of [`forced`], or a user-defined closure, with constraints, rotors, controllers.
+//! A [`SystemState`] holds time, configuration and velocity; the integrators advance it. They need the rates in a state: those of [`unforced`] or
+//! [`forced`] for a model, or a user-defined closure, with constraints, rotors, controllers.
 //!
 //! ```
 //! use fly_mechanics::PseudoInertia;
@@ -31,8 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! All but the variational one are schemes of Runge and Kutta in the form of Munthe-Kaas[^1]: within a step the configuration is `x exp(u)`,
-//! the small velocity `u` is integrated like a vector with `u_dot = J_r(u)^-1 xi`, and what is a vector is integrated as usual.
+//! All but the variational one are Runge-Kutta schemes in the form of Munthe-Kaas[^1]: within a step the configuration is `x exp(u)`, the
+//! small velocity `u` is integrated like a vector with `u_dot = J_r(u)^-1 xi`, and vector states are integrated as usual.
 //!
 //! [^1]: H. Munthe-Kaas, High order Runge-Kutta methods on manifolds. *Applied Numerical Mathematics* 29 (1999).
 

@@ -8,9 +8,9 @@ use super::scheme::Tableau;
 use super::{Scheme, SystemState};
 use crate::multibody::{Map, Model};
 
-/// Integrates a system of bodies, with other states if there are any, by steps of a given length.
+/// Integrates a system of bodies, and optionally other states, with a fixed step.
 ///
-/// It holds the scratch arrays, so that a step allocates nothing; with other states, the first one does.
+/// It stores the scratch arrays, so that a step does not allocate; with other states, the first one does.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme, unforced};
@@ -40,7 +40,7 @@ pub struct RungeKutta<T: RealField + Copy> {
     /// `u_dot` and the rates of velocity and other states, of every stage.
     group_slopes: Vec<Vec<T>>,
     slopes: Vec<Vec<T>>,
-    /// The small velocity to a stage, and the stage.
+    /// The small velocity from the start to a stage, and the stage.
     u: Vec<T>,
     stage: SystemState<T>,
 }
@@ -59,10 +59,10 @@ impl<T: RealField + Copy> RungeKutta<T> {
         }
     }
 
-    /// Moves on by `step` (s). `dynamics(motion, rates)` writes `xi_dot`, and behind it the rates of the other states.
+    /// Advances by `step` (s). `dynamics(motion, rates)` writes `xi_dot`, followed by the rates of the other states.
     ///
     /// # Panics
-    /// If the motion has another number of coordinates, or too few velocities.
+    /// If the size of the motion is not that of the model, or it has too few velocities.
     pub fn step(
         &mut self,
         model: &Model<T>,
@@ -74,7 +74,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
         self.finish(model, step, motion);
     }
 
-    /// Computes all slopes of a step from here.
+    /// Computes all slopes of a step from this state.
     pub(super) fn evaluate(
         &mut self,
         model: &Model<T>,
@@ -111,7 +111,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
         }
     }
 
-    /// From the start of the step, with the slopes of [`evaluate`](Self::evaluate), to its end.
+    /// Advances the start of the step to its end, with the slopes of [`evaluate`](Self::evaluate).
     pub(super) fn finish(&mut self, model: &Model<T>, step: T, motion: &mut SystemState<T>) {
         let weights = self.tableau.weights;
         let still = repeat(T::zero());
@@ -119,11 +119,11 @@ impl<T: RealField + Copy> RungeKutta<T> {
         add(&mut motion.velocity, step, weights, &self.slopes);
         motion.time += step;
         model.integrate(&mut motion.configuration, &self.u);
-        // Rounding would add up over millions of steps.
+        // Rounding errors would accumulate over millions of steps.
         model.normalize(&mut motion.configuration);
     }
 
-    /// The estimate of this index of a step's error, divided by `step`: that of the configuration's `u`, then that of the states.
+    /// The error estimate with this index, divided by `step`: that of the configuration's `u`, then that of the states.
     pub(super) fn errors(&self, estimate: usize) -> impl Iterator<Item = T> {
         let weights = self.tableau.errors[estimate];
         let of = move |slopes: &[Vec<T>], i: usize| {
@@ -134,7 +134,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
         group.chain((0..self.stage.velocity.len()).map(move |i| of(&self.slopes, i)))
     }
 
-    /// The way of the last step, and the slopes at its start.
+    /// The displacement of the last step, and the slopes at its start.
     pub(super) fn way(&self) -> (&[T], &[T]) {
         (&self.u, &self.slopes[0])
     }
@@ -149,7 +149,7 @@ fn combine<T: RealField + Copy>(
     weights: &[f64],
     slopes: &[Vec<T>],
 ) {
-    // Classical schemes have one weight in a row: what it adds is stored along with the start.
+    // Classical schemes have one weight per row, whose term is added as the start is stored.
     let first = weights.iter().position(|weight| *weight != 0.0);
     let first = first.expect("a weight in every row");
     let factor: T = step * convert(weights[first]);

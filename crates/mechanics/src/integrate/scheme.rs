@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scheme {
-    /// The classical scheme of Runge and Kutta: order four, four evaluations of the dynamics in a step.
+    /// The classical Runge-Kutta scheme: order four, four evaluations of the dynamics per step.
     RungeKutta4,
-    /// The scheme of Dormand and Prince with two error estimates, DOP853: order eight, twelve evaluations in a step.
+    /// The Dormand-Prince scheme with two error estimates, DOP853: order eight, twelve evaluations per step.
     DormandPrince8,
 }
 
-/// Nodes, rows and weights; where there are estimates of the error, their weights.
+/// Nodes, rows and weights, and the weights of the error estimates, if any.
 #[derive(Debug)]
 pub(super) struct Tableau {
     pub nodes: &'static [f64],
@@ -20,7 +20,7 @@ pub(super) struct Tableau {
 }
 
 impl Scheme {
-    /// The error of a step is of this order plus one.
+    /// The order; the local error is of this order plus one.
     pub fn order(self) -> u8 {
         match self {
             Self::RungeKutta4 => 4,
@@ -192,7 +192,8 @@ static DORMAND_PRINCE_8: Tableau = Tableau {
 mod tests {
     use super::*;
 
-    /// Conditions that the coefficients of a scheme meet: rows sum to their node, and polynomials up to the order minus one are integrated.
+    /// Conditions on the coefficients of a scheme: rows sum to their node, and polynomials up to the order minus one are integrated
+    /// exactly.
     #[test]
     fn coefficients_meet_their_conditions() {
         for scheme in [Scheme::RungeKutta4, Scheme::DormandPrince8] {

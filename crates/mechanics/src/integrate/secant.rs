@@ -1,23 +1,23 @@
-//! Broyden's method, as corrections of the steps that a fixed approximation of the derivative gives.
+//! Broyden's method, as corrections to the steps of a fixed approximate derivative.
 
 use nalgebra::RealField;
 
-/// The steps that were taken towards the zero of a function.
+/// The steps taken towards the zero of a function.
 ///
-/// Each was corrected by those before it (C. T. Kelley, *Solving Nonlinear Equations with Newton's Method*, 2003, 4.2), so that the
-/// iteration converges faster than linearly, and where that with the fixed derivative alone would not converge at all.
+/// Each step is corrected by the previous ones (C. T. Kelley, *Solving Nonlinear Equations with Newton's Method*, 2003, 4.2), so
+/// that the iteration converges superlinearly, even where the fixed derivative alone would not converge.
 #[derive(Clone, Debug)]
 pub(super) struct Secant<T> {
-    /// And the squares of their lengths.
+    /// With the squares of their lengths.
     steps: Vec<(Vec<T>, T)>,
     count: usize,
 }
 
-/// What takes more steps than this does not converge.
+/// The most steps; an iteration that takes more does not converge.
 const MOST: usize = 60;
 
 impl<T: RealField + Copy> Secant<T> {
-    /// For functions of `n` numbers.
+    /// For functions of `n` variables.
     pub fn new(n: usize) -> Self {
         Self {
             steps: vec![(vec![T::zero(); n], T::zero()); MOST],
@@ -25,17 +25,17 @@ impl<T: RealField + Copy> Secant<T> {
         }
     }
 
-    /// Starts anew.
+    /// Clears all steps.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Whether the largest number of steps was taken.
+    /// Whether the most steps have been taken.
     pub fn is_full(&self) -> bool {
         self.count == self.steps.len()
     }
 
-    /// From the step that the fixed derivative gives here, the one to be taken.
+    /// Corrects the step that the fixed derivative gives at this point.
     ///
     /// # Panics
     /// If it is full.
@@ -49,7 +49,7 @@ impl<T: RealField + Copy> Secant<T> {
         }
         if let Some((last, square)) = done.last() {
             let left = T::one() - dot(last, step) / *square;
-            // A step like the last one: the function does not change along it, and there is nothing to learn.
+            // A step equal to the last one: the function does not change along it, so there is nothing to learn.
             if left.abs() > nalgebra::convert(0.05) {
                 for s in step.iter_mut() {
                     *s /= left;

@@ -4,19 +4,19 @@ use nalgebra::RealField;
 
 use crate::multibody::Model;
 
-/// Where a system is and how it moves, at a time.
+/// The state of a system at a time: configuration, velocity and further states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SystemState<T: RealField + Copy> {
     /// The time, s.
     pub time: T,
-    /// `x`, nu numbers.
+    /// `x`, nu entries.
     pub configuration: Vec<T>,
-    /// `xi`, n numbers; other states that change with the time, such as those of actuators, may follow.
+    /// `xi`, n entries, optionally followed by further states such as those of actuators.
     pub velocity: Vec<T>,
 }
 
 impl<T: RealField + Copy> SystemState<T> {
-    /// At rest in the neutral configuration at the time 0.
+    /// At rest in the neutral configuration at time 0.
     pub fn at_rest(model: &Model<T>) -> Self {
         Self {
             time: T::zero(),

@@ -1,4 +1,4 @@
-//! The variational midpoint rule on the group of the joints.
+//! The variational midpoint rule on the joints' Lie groups.
 
 use nalgebra::{RealField, convert};
 
@@ -6,9 +6,10 @@ use super::SystemState;
 use super::secant::Secant;
 use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 
-/// Integrates a system of bodies by Hamilton's principle in steps: for long runs.
+/// Integrates a system of bodies by a discrete Hamilton's principle, for long runs.
 ///
-/// Within a step the velocity `xi` is constant and the Lagrangian is that of the middle `x_m = x_0 exp(h xi / 2)`:
+/// Within a step the velocity `xi` is constant, and the Lagrangian is evaluated at the midpoint
+/// `x_m = x_0 exp(h xi / 2)`:
 ///
 /// ```text
 /// L_d(x_0, x_1) = h L(x_m, ξ)     x_1 = x_0 exp(hξ)
@@ -16,12 +17,12 @@ use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 /// p_1 = J_r( hξ)⁻ᵀ (M(x_m) ξ + h/2 J_r( hξ/2)ᵀ g)
 /// ```
 ///
-/// with `g_i = d_i (T - V) - (D xi)_i + f_i` in the middle. The rule is symplectic and symmetric and of second order[^1]: without dampers
-/// and forces the energy oscillates by a part that shrinks with `h²` and does not drift, and momenta that belong to a symmetry are kept to
-/// rounding, however long the run. Dampers and forces enter in the sense of d'Alembert.
+/// with `g_i = d_i (T - V) - (D xi)_i + f_i` at the midpoint. The rule is symplectic, symmetric and of second order[^1]: without dampers
+/// and forces the energy oscillates with an amplitude proportional to `h²` and does not drift, and momenta of symmetries are conserved to
+/// rounding, however long the run. Dampers and forces enter by d'Alembert's principle.
 ///
-/// The first equation is solved for `xi` by Broyden's method, from the mass matrix as the derivative: three to five evaluations in a step
-/// that is short for the system, and more in a step that is not.
+/// The first equation is solved for `xi` by Broyden's method, with the mass matrix as the derivative: three to five evaluations per step
+/// if the step is short for the system, and more otherwise.
 ///
 /// [^1]: J. E. Marsden, M. West, Discrete mechanics and variational integrators. *Acta Numerica* 10 (2001).
 ///
@@ -55,34 +56,34 @@ use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 pub struct Variational<T: RealField + Copy> {
     workspace: Workspace<T>,
     recursion: Recursion<T>,
-    /// The middle of the step.
+    /// The midpoint of the step.
     middle: SystemState<T>,
     /// The end of the last step: if the next one starts there, its momentum and the factors of its mass matrix are known.
     last: SystemState<T>,
     is_last_known: bool,
-    /// How much the middle's velocity is ahead of that at the start: of the last step, as a guess for the next.
+    /// The difference between the velocities at midpoint and start of the last step, as a guess for the next.
     lead: Vec<T>,
     /// At the start of a step.
     momentum: Vec<T>,
-    /// `M xi` and `g` in the middle.
+    /// `M xi` and `g` at the midpoint.
     middle_momentum: Vec<T>,
     gradient: Vec<T>,
-    /// A multiple of the velocity: a way.
+    /// A multiple of the velocity: a displacement.
     way: Vec<T>,
-    /// Of the momentum at the start, and the change of velocity that it asks for.
+    /// The residual of the momentum at the start, and the change of velocity that it requires.
     residual: Vec<T>,
     change: Vec<T>,
     secant: Secant<T>,
 }
 
-/// Why an implicit step cannot be made.
+/// Why an implicit step fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImplicitStepError<T: std::fmt::Display + std::fmt::Debug> {
-    /// The velocity in the middle of the step is not found.
+    /// The iteration for the velocity at the midpoint does not converge.
     #[error(
         "the implicit step of {step} s at {time} s does not converge, its velocity still changes by {change}: \
-         take a shorter step, or look whether a force jumps or is not finite there"
+         take a shorter step, or check whether a force is discontinuous or not finite there"
     )]
     NotConverged {
         /// At the start of the step, s.
@@ -92,7 +93,7 @@ pub enum ImplicitStepError<T: std::fmt::Display + std::fmt::Debug> {
         /// The last change of a velocity.
         change: T,
     },
-    /// The mass matrix has no inverse.
+    /// The mass matrix is singular.
     #[error(transparent)]
     Massless(#[from] MasslessJoint),
 }
@@ -118,13 +119,14 @@ impl<T: RealField + Copy> Variational<T> {
         }
     }
 
-    /// Moves on by `step` (s). `force(motion, f)` adds what is applied beside springs, dampers and gravity to `f`, in the middle of the step.
+    /// Advances by `step` (s). `force(motion, f)` adds applied forces other than springs, dampers and gravity to `f`, at the midpoint of the
+    /// step.
     ///
     /// # Errors
     /// [`ImplicitStepError`]; the motion is unchanged.
     ///
     /// # Panics
-    /// If the motion has another number of coordinates, or other states behind the velocity.
+    /// If the size of the motion is not that of the model, or it has other states after the velocity.
     pub fn step(
         &mut self,
         model: &Model<T>,
@@ -153,11 +155,11 @@ impl<T: RealField + Copy> Variational<T> {
             model.solve_mass(&mut self.workspace, &mut self.change);
             self.secant.improve(&mut self.change);
 
-            // A sum, so that what is no number shows.
+            // A sum, which propagates NaN.
             let size = |numbers: &[T]| numbers.iter().fold(T::zero(), |sum, x| sum + x.abs());
             let change = size(&self.change);
             let rounding = size(&self.middle.velocity).max(T::one()) * T::default_epsilon();
-            // Near the rounding of the residual the changes do not shrink any more.
+            // Near the rounding error of the residual the changes no longer decrease.
             let stagnates = before.is_some_and(|b| change >= b) && change < rounding * convert(1e5);
             if change <= rounding * convert(4.0) || stagnates {
                 return self.finish(model, motion, step);
@@ -171,7 +173,7 @@ impl<T: RealField + Copy> Variational<T> {
         Err(ImplicitStepError::NotConverged { time, step, change })
     }
 
-    /// The momentum at the start, the factors of the mass matrix there, and a guess for the velocity.
+    /// Computes the momentum at the start, the factors of the mass matrix there, and a guess for the velocity.
     fn start(&mut self, model: &Model<T>, motion: &SystemState<T>) -> Result<(), MasslessJoint> {
         let (x, xi) = (&motion.configuration, &motion.velocity);
         if !self.is_last_known || self.last != *motion {
@@ -188,7 +190,7 @@ impl<T: RealField + Copy> Variational<T> {
         Ok(())
     }
 
-    /// `M xi` and `g` in the middle that belongs to its velocity, and by how much the momentum at the start is wrong.
+    /// Computes `M xi` and `g` at the midpoint for its velocity, and the error of the momentum at the start.
     fn evaluate(
         &mut self,
         model: &Model<T>,
@@ -214,7 +216,8 @@ impl<T: RealField + Copy> Variational<T> {
         }
     }
 
-    /// `J_r(h xi)^-T (M xi + h/2 J_r(h xi / 2)^T g)` in `self.residual`: the momentum at the end of the step, for `-h` that at its start.
+    /// `J_r(h xi)^-T (M xi + h/2 J_r(h xi / 2)^T g)` in `self.residual`: the momentum at the end of the step; for `-h`, that at its
+    /// start.
     fn end_momentum(&mut self, model: &Model<T>, step: T) {
         let half = step * convert(0.5);
         let (p, xi) = (&mut self.residual, &self.middle.velocity);
@@ -228,20 +231,20 @@ impl<T: RealField + Copy> Variational<T> {
         model.apply(Map::RightJacobianInverseTransposed, &self.way, p);
     }
 
-    /// The end of the step, from its middle.
+    /// The end of the step, from its midpoint.
     fn finish(
         &mut self,
         model: &Model<T>,
         motion: &mut SystemState<T>,
         step: T,
     ) -> Result<(), ImplicitStepError<T>> {
-        // What is left of the residual is not lost: momenta are kept to rounding whatever the tolerance.
+        // The remaining residual is carried over: momenta are conserved to rounding whatever the tolerance.
         self.change.copy_from_slice(&self.residual);
         self.end_momentum(model, step);
         for (p, left) in self.residual.iter_mut().zip(&self.change) {
             *p -= *left;
         }
-        // The middle's configuration is not needed any more. Rounding would add up over millions of steps.
+        // The midpoint's configuration is no longer needed. Rounding errors would accumulate over millions of steps.
         let end = &mut self.middle.configuration;
         end.copy_from_slice(&motion.configuration);
         model.integrate(end, &self.way);

@@ -1,4 +1,4 @@
-//! What a system is made of, as it is described: bodies on joints, springs and dampers between them.
+//! The description of a system: bodies on joints, with springs and dampers between them.
 
 use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, Vector3};
@@ -6,31 +6,31 @@ use nalgebra::{RealField, Vector3};
 use super::{Joint, JointSpring};
 use crate::{Drag, PseudoInertia, SecondMoment};
 
-/// A rigid body, the joint that carries it, and what that joint is fixed to.
+/// A rigid body, the joint that carries it, and the placement of that joint.
 ///
 /// The body's frame is the moving frame of its joint: with the joint's motion `G_j(x)` its pose in the parent is
 /// `placement * G_j(x)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body<T: RealField + Copy> {
-    /// A name of its own.
+    /// A unique name.
     pub name: String,
     /// The name of the body that carries it; `world` is the inertial frame.
     pub parent: String,
     /// The pose of the joint's fixed frame in the parent's frame.
     pub placement: SE3<T>,
-    /// How it moves relative to that frame.
+    /// The joint, which moves the body relative to that frame.
     pub joint: Joint<T>,
     /// Its inertia; `None` for a frame without mass.
     pub inertia: Option<PseudoInertia<T>>,
     /// A spring in its joint.
     pub spring: Option<JointSpring<T>>,
-    /// What resists its motion in the world, at its centre of mass (without mass at its frame's origin).
+    /// Resistance to its motion in the world, at its centre of mass (without mass: at its frame's origin).
     pub drag: Option<Drag<T>>,
 }
 
 /// # Description
 impl<T: RealField + Copy> Body<T> {
-    /// A body without mass or drag on this joint, placed in the origin of the world.
+    /// A body without mass or drag on this joint, placed at the world's origin.
     pub fn new(name: impl Into<String>, joint: Joint<T>) -> Self {
         Self {
             name: name.into(),
@@ -43,8 +43,8 @@ impl<T: RealField + Copy> Body<T> {
         }
     }
 
-    /// A body on a ball joint at its point `pivot` (m, in the frame of `inertia`): a top, a gyroscope, a spherical pendulum. The body's frame is
-    /// moved into the pivot.
+    /// A body on a ball joint at its point `pivot` (m, in the frame of `inertia`): a top, a gyroscope, a spherical pendulum. The body's frame
+    /// moves to the pivot.
     ///
     /// ```
     /// use fly_mechanics::multibody::{Body, Model, Workspace};
@@ -66,35 +66,35 @@ impl<T: RealField + Copy> Body<T> {
         Self::new(name, Joint::spherical()).inertia(inertia)
     }
 
-    /// The same body carried by another one.
+    /// Sets the parent body.
     #[must_use]
     pub fn parent(mut self, name: impl Into<String>) -> Self {
         self.parent = name.into();
         self
     }
 
-    /// The same body with its joint at this pose in the parent's frame.
+    /// Sets the pose of the joint in the parent's frame.
     #[must_use]
     pub fn placed(mut self, placement: SE3<T>) -> Self {
         self.placement = placement;
         self
     }
 
-    /// The same body with this inertia.
+    /// Sets the inertia.
     #[must_use]
     pub fn inertia(mut self, inertia: PseudoInertia<T>) -> Self {
         self.inertia = Some(inertia);
         self
     }
 
-    /// The same body with this spring in its joint, which must have one coordinate.
+    /// Sets the spring in the joint, which must have one coordinate.
     #[must_use]
     pub fn spring(mut self, spring: JointSpring<T>) -> Self {
         self.spring = Some(spring);
         self
     }
 
-    /// The same body with this drag.
+    /// Sets the drag.
     #[must_use]
     pub fn drag(mut self, drag: Drag<T>) -> Self {
         self.drag = Some(drag);
@@ -104,8 +104,8 @@ impl<T: RealField + Copy> Body<T> {
 
 /// Springs between any two bodies: `V = 1/2 tr((G - G_R) K' (G - G_R)^T)` with the pose `G` of b in a, Konz (4.98).
 ///
-/// It stands for zero-length springs from points `h_p` of b to the points `G_R h_p` of a, with `K' = sum k_p [h_p; 1] [h_p; 1]^T`;
-/// the second moment may be indefinite where it was made from others (4.32).
+/// It represents zero-length springs from points `h_p` of b to the points `G_R h_p` of a, with `K' = sum k_p [h_p; 1] [h_p; 1]^T`;
+/// the second moment may be indefinite if it was converted from other parameters (4.32).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spring<T: RealField + Copy> {
     /// The body relative to which b moves, or `world`.
@@ -120,7 +120,7 @@ pub struct Spring<T: RealField + Copy> {
 
 /// Dampers between any two bodies: `R = 1/2 sum d_p |d/dt (G [h_p; 1])|²` with the pose `G` of b in a, Konz (4.100).
 ///
-/// They resist the motion of b relative to the frame of a: the ordered pair counts.
+/// They resist the motion of b relative to the frame of a: swapping a and b changes the damper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Damper<T: RealField + Copy> {
     /// The body relative to which b moves, or `world`.

@@ -12,7 +12,7 @@ use crate::{Drag, PseudoInertia, SecondMoment, Stiffness};
 
 /// # Other scalars
 impl Model<f64> {
-    /// This system with numbers of another kind: `f32`, or dual numbers, which give the derivatives of anything that is computed with it.
+    /// The same system in another scalar type: `f32`, or dual numbers, which differentiate anything computed with it.
     ///
     /// ```
     /// use fly_mechanics::PseudoInertia;

@@ -1,4 +1,4 @@
-//! Configurations on their manifold: the neutral one, rates, motion along a velocity, differences.
+//! Configurations on their manifold: the neutral one, rates, integration along a velocity, differences.
 
 use fly_lie::{CoordinateVector, LieGroup, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
 use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, Vector6, convert};
@@ -9,7 +9,7 @@ use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 
 /// # Configurations
 ///
-/// Slices must have [`config_dim`](Model::config_dim) and [`dof`](Model::dof) numbers, else these functions panic.
+/// These functions panic unless slices have [`config_dim`](Model::config_dim) and [`dof`](Model::dof) entries.
 impl<T: RealField + Copy> Model<T> {
     /// All angles and positions zero, all attitudes those of the parents.
     pub fn neutral_configuration(&self) -> Vec<T> {
@@ -31,7 +31,7 @@ impl<T: RealField + Copy> Model<T> {
     /// `A(x)`, nu x n, Konz (3.17).
     ///
     /// # Panics
-    /// If `A` has another shape.
+    /// If the shape of `A` is wrong.
     pub fn kinematic_matrix(&self, x: &[T], A: &mut DMatrix<T>) {
         A.fill(T::zero());
         let (mut unit, mut rate) = ([T::zero(); 6], [T::zero(); 12]);
@@ -48,14 +48,14 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// Moves `x` for a unit of time along the constant velocity `xi`: the exponential of every joint's group.
+    /// Integrates the constant velocity `xi` over unit time, in place: the exponential of every joint's group.
     pub fn integrate(&self, x: &mut [T], xi: &[T]) {
         for link in &self.links {
             link.joint.integrate(&mut x[link.x..], &xi[link.xi..]);
         }
     }
 
-    /// The constant velocity that leads from `x` to `y` in a unit of time, by the shortest rotations: the inverse of
+    /// The constant velocity that leads from `x` to `y` in unit time, by the shortest rotations: the inverse of
     /// [`integrate`](Self::integrate).
     pub fn difference(&self, x: &[T], y: &[T], xi: &mut [T]) {
         for link in &self.links {
@@ -64,7 +64,8 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// Brings a configuration that has drifted off its manifold by rounding, or was typed with few digits, back to it.
+    /// Projects a configuration that has drifted off its manifold by rounding, or was typed with few digits, back onto
+    /// it.
     pub fn normalize(&self, x: &mut [T]) {
         for link in &self.links {
             link.joint.normalize(&mut x[link.x..]);
@@ -72,7 +73,8 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
-/// Translations stand before the rotation, so that it starts at their number in configuration and velocity. Slices start with the joint's numbers.
+/// Translations precede the rotation, so their number is the rotation's offset in configuration and velocity. Slices start with the joint's
+/// entries.
 impl<T: RealField + Copy> Joint<T> {
     fn set_neutral(&self, x: &mut [T]) {
         let x = &mut x[self.translations()..];
@@ -166,7 +168,7 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// A vector of the moved frame, in the axes of the fixed one; both are the joint's own.
+    /// Rotates a vector from the moved frame to the fixed one, both in the joint's own axes.
     fn in_parent(&self, x: &[T], v: &Vector3<T>) -> Vector3<T> {
         match (self.translations(), self.rotation()) {
             (2 | 3, Rotation::Angle(a)) => {
@@ -174,7 +176,7 @@ impl<T: RealField + Copy> Joint<T> {
                 Vector3::new(turned.x, turned.y, v.z)
             }
             (3, Rotation::Attitude(a)) => rotated(a, &x[3..], v),
-            // A rotation about z leaves what is along z.
+            // A rotation about z preserves the component along z.
             _ => *v,
         }
     }
@@ -219,12 +221,12 @@ fn angle_rate<T: RealField + Copy>(
 ) {
     match coordinates {
         AngleCoordinates::Angle => rate[0] = omega,
-        // Konz (4.88), whose first row prints the speed where the cosine stands.
+        // Konz (4.88), whose first row prints the speed in place of the cosine.
         AngleCoordinates::CosSin => (rate[0], rate[1]) = (-x[1] * omega, x[0] * omega),
     }
 }
 
-/// An angle counts its turns, cosine and sine do not.
+/// An angle counts its turns; cosine and sine do not.
 fn turn<T: RealField + Copy>(coordinates: AngleCoordinates, x: &mut [T], angle: T) {
     match coordinates {
         AngleCoordinates::Angle => x[0] += angle,
@@ -284,7 +286,7 @@ fn attitude_rate<T: RealField + Copy>(
     }
 }
 
-/// A vector in the axes of this attitude, turned by it.
+/// Rotates a vector by this attitude.
 #[inline]
 fn rotated<T: RealField + Copy>(
     coordinates: AttitudeCoordinates,
@@ -322,7 +324,7 @@ fn rotate<T: RealField + Copy>(coordinates: AttitudeCoordinates, x: &mut [T], w:
 fn normalize_attitude<T: RealField + Copy>(coordinates: AttitudeCoordinates, x: &mut [T]) {
     match coordinates {
         AttitudeCoordinates::Matrix => {
-            // From a few digits to sixteen: the error of a step is three quarters of the square of the one before.
+            // From a few digits to sixteen: each step's error is three quarters of the square of the previous one.
             let small: T = convert(1e-15);
             for _ in 0..5 {
                 let before = attitude(coordinates, x);

@@ -1,18 +1,18 @@
-//! What is wrong with a joint or a system.
+//! Errors in the description of a joint or a system.
 
-/// Why a joint cannot be.
+/// Why a joint is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JointError {
-    /// The axis has no direction.
+    /// The axis has zero length.
     #[error("a joint's axis must have a length, found [0, 0, 0]")]
     ZeroAxis,
-    /// A number is infinite or not a number.
+    /// A number is not finite.
     #[error("a joint's {what} must be finite, found {found}")]
     NotFinite {
-        /// Which: `axis`, `pitch`.
+        /// The parameter: `axis`, `pitch`.
         what: &'static str,
-        /// The number.
+        /// Its value.
         found: String,
     },
     /// The two axes of a universal joint coincide.
@@ -20,37 +20,37 @@ pub enum JointError {
     ParallelAxes,
 }
 
-/// Why bodies do not make a system.
+/// Why a description is not a valid system.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Two bodies have one name.
+    /// Two bodies have the same name.
     #[error("two bodies are named `{0}`; every body needs a name of its own")]
     DuplicateName(String),
     /// A body has the name of the inertial frame.
     #[error("a body must not be named `world`: this is the name of the inertial frame")]
     ReservedName,
-    /// A body hangs on a body that is not there.
+    /// A body's parent does not exist.
     #[error("body `{body}` hangs on `{parent}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
     UnknownParent {
         /// The body.
         body: String,
-        /// The parent that it names.
+        /// The name of the parent.
         parent: String,
-        /// A body whose name is similar.
+        /// A body with a similar name.
         nearest: Option<String>,
     },
-    /// Bodies hang on each other, and none of them on the world.
+    /// A cycle of bodies that carry each other, none of them on the world.
     #[error("the bodies {} hang on each other in a circle; close loops by constraints instead", list(.0))]
     Circle(Vec<String>),
-    /// A spring or damper connects a body that is not there.
+    /// A spring or damper connects a body that does not exist.
     #[error("a {element} connects `{name}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
     UnknownEnd {
         /// `spring` or `damper`.
         element: &'static str,
         /// The name that was given.
         name: String,
-        /// A body whose name is similar.
+        /// A body with a similar name.
         nearest: Option<String>,
     },
     /// A spring or damper connects a body with itself.
@@ -61,26 +61,26 @@ pub enum ModelError {
         /// The body.
         name: String,
     },
-    /// A spring in a joint that has not just one coordinate.
+    /// A spring in a joint that does not have exactly one coordinate.
     #[error(
         "body `{0}`: a joint spring needs a revolute joint with an angle, a prismatic or a screw joint"
     )]
     JointSpring(String),
-    /// A number is infinite or not a number.
+    /// A number is not finite.
     #[error("{what} must be finite")]
     NotFinite {
-        /// What it is: ``the placement of body `arm` ``.
+        /// The quantity: ``the placement of body `arm` ``.
         what: String,
     },
 }
 
-/// A name that no body has.
+/// An unknown body name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no body named `{name}`{}", suggestion(.nearest.as_ref()))]
 pub struct UnknownBody {
     /// The name.
     pub name: String,
-    /// A body whose name is similar.
+    /// A body with a similar name.
     pub nearest: Option<String>,
 }
 

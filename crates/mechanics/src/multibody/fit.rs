@@ -8,22 +8,22 @@ use super::joint::Rotation;
 use super::joint::about;
 use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 
-/// # Coordinates that fit a motion
+/// # Coordinates from a pose or twist
 ///
-/// Slices are as for [`pose`](Joint::pose). A joint with fewer than six degrees of freedom reaches few poses: of any other one, what it cannot follow
-/// is left out, translation and rotation each by itself.
+/// Slices are as for [`pose`](Joint::pose). A joint with fewer than six degrees of freedom reaches few poses: components that it cannot follow are
+/// ignored, for translation and rotation separately.
 impl<T: RealField + Copy> Joint<T> {
-    /// The coordinates whose [`pose`](Joint::pose) is this one, or near it: the inverse of [`pose`](Joint::pose).
+    /// The coordinates whose [`pose`](Joint::pose) is this one, or closest to it: the inverse of [`pose`](Joint::pose).
     ///
-    /// `x` holds a configuration when it comes, and of all coordinates that fit equally well those nearest to it are taken: an angle goes on
-    /// counting its turns, a quaternion keeps its sign, and where a rotation says nothing about an angle, the angle stays.
+    /// On entry `x` holds a configuration, and of all coordinates that fit equally well the nearest to it are chosen: an angle keeps
+    /// counting its turns, a quaternion keeps its sign, and an angle that the rotation does not determine keeps its value.
     ///
-    /// | joint | of a pose that it cannot reach |
+    /// | joint | for an unreachable pose |
     /// |---|---|
-    /// | angle about the axis | that of the nearest rotation about the axis, in the norm of matrices |
-    /// | screw | the turn by the translation, the angle within it by the rotation |
-    /// | universal | the first angle by where the second axis points, the second one by the nearest rotation about that axis |
-    /// | translations | their part along the joint's directions |
+    /// | angle about the axis | that of the nearest rotation about the axis, in the matrix norm |
+    /// | screw | the number of turns from the translation, the angle within a turn from the rotation |
+    /// | universal | the first angle from the direction of the second axis, the second one from the nearest rotation about that axis |
+    /// | translations | their components along the joint's directions |
     ///
     /// ```
     /// use fly_mechanics::multibody::Joint;
@@ -37,32 +37,33 @@ impl<T: RealField + Copy> Joint<T> {
     /// # Ok::<(), fly_mechanics::multibody::JointError>(())
     /// ```
     pub fn coordinates(&self, pose: &SE3<T>, x: &mut [T]) {
-        // A screw's turn before the angle within it.
+        // A screw's turns before the angle within a turn.
         self.fit_translation(&pose.translation, x);
         self.fit_rotation(&pose.rotation, x);
     }
 
-    /// The velocities whose twist `S(x) xi` is this one, or near it: the inverse of [`subspace`](Joint::subspace). A screw and all joints that
-    /// turn about one axis take the angular velocity about it; a universal joint, what lies in the plane of its axes.
+    /// The velocities whose twist `S(x) xi` is this one, or closest to it: the inverse of [`subspace`](Joint::subspace). A screw, and every
+    /// joint with a single axis of rotation, takes the angular velocity about that axis; a universal joint takes the component in the plane of
+    /// its axes.
     pub fn velocities(&self, x: &[T], twist: &Vector6<T>, xi: &mut [T]) {
         self.fit_linear(&linear(twist), xi);
         self.fit_angular(x, &angular(twist), xi);
     }
 
-    /// Changes what the translation depends on.
+    /// Fits the coordinates that determine the translation.
     pub(crate) fn fit_translation(&self, translation: &Vector3<T>, x: &mut [T]) {
         let own = self.in_own_axes(translation);
         self.write_translation(&own, x);
         if let JointKind::Screw { pitch } = self.kind {
             let angle = own.z / pitch;
-            // Without a pitch, the turn is what it was.
+            // Without pitch the number of turns stays.
             if angle.is_finite() {
                 x[0] = angle;
             }
         }
     }
 
-    /// Changes what the rotation depends on.
+    /// Fits the coordinates that determine the rotation.
     pub(crate) fn fit_rotation(&self, rotation: &SO3<T>, x: &mut [T]) {
         let own = if self.has_own_axes() {
             self.axes.inverse() * *rotation * self.axes
@@ -74,7 +75,7 @@ impl<T: RealField + Copy> Joint<T> {
             Rotation::None => {}
             Rotation::Angle(a) => fit_angle(a, about_z(&own), x),
             Rotation::Universal(second) => {
-                // R = R_z(x_0) R_second(x_1) turns the second axis as R_z(x_0) does.
+                // R = R_z(x_0) R_second(x_1) rotates the second axis as R_z(x_0) does.
                 let (from, to) = (second.xy(), own.act(&second).xy());
                 let first = Vector2::new(from.dot(&to), from.perp(&to));
                 fit_angle(AngleCoordinates::Angle, first, x);
@@ -86,12 +87,12 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// Changes the velocities that translate.
+    /// Fits the translational velocities.
     pub(crate) fn fit_linear(&self, v: &Vector3<T>, xi: &mut [T]) {
         self.write_translation(&self.in_own_axes(v), xi);
     }
 
-    /// Changes the velocities that rotate.
+    /// Fits the rotational velocities.
     pub(crate) fn fit_angular(&self, x: &[T], w: &Vector3<T>, xi: &mut [T]) {
         let own = self.in_own_axes(w);
         let xi = &mut xi[self.translations()..];
@@ -119,7 +120,7 @@ impl<T: RealField + Copy> Joint<T> {
     }
 }
 
-/// Cosine and sine, up to a factor, of the rotation about z that is nearest to this one.
+/// Cosine and sine, up to a common factor, of the rotation about z nearest to this one.
 fn about_z<T: RealField + Copy>(rotation: &SO3<T>) -> Vector2<T> {
     let R = rotation.matrix();
     Vector2::new(R[(0, 0)] + R[(1, 1)], R[(1, 0)] - R[(0, 1)])
@@ -136,9 +137,10 @@ fn about_axis<T: RealField + Copy>(axis: &Vector3<T>, rotation: &SO3<T>) -> Vect
     Vector2::new(R.trace() - axis.dot(&(R * axis)), axis.dot(&odd))
 }
 
-/// Writes an angle whose cosine and sine are these but for a factor: of all that fit the one nearest to what stands there.
+/// Writes an angle from its cosine and sine, given up to a common factor: of all such angles the nearest to the previous
+/// value.
 fn fit_angle<T: RealField + Copy>(coordinates: AngleCoordinates, cos_sin: Vector2<T>, x: &mut [T]) {
-    // Half a turn about an axis across: any angle is as near.
+    // Half a turn about a perpendicular axis: all angles are equally near.
     if cos_sin.x.is_zero() && cos_sin.y.is_zero() {
         return;
     }
@@ -153,7 +155,7 @@ fn fit_angle<T: RealField + Copy>(coordinates: AngleCoordinates, cos_sin: Vector
     }
 }
 
-/// Writes an attitude; of the two quaternions the one nearest to what stands there.
+/// Writes an attitude; of the two quaternions the nearest to the previous value.
 fn fit_attitude<T: RealField + Copy>(
     coordinates: AttitudeCoordinates,
     rotation: &SO3<T>,

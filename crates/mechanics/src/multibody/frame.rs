@@ -1,13 +1,13 @@
-//! Frames fixed to bodies, and the axes in which their motion is written.
+//! Frames fixed to bodies, and the reference frames of twists and Jacobians.
 
 use fly_lie::SE3;
 use nalgebra::RealField;
 
 use super::BodyId;
 
-/// A frame fixed to a body: the body and the frame's pose in it, as of a tool, a sensor or a point of attachment.
+/// A frame fixed to a body, given by its pose in the body's frame: a tool, a sensor or an attachment point.
 ///
-/// Whatever takes frames takes a [`BodyId`] too: the body's own frame.
+/// Functions that take frames also accept a [`BodyId`]: the body's own frame.
 ///
 /// ```
 /// use fly_lie::{SE3, SO3};
@@ -57,7 +57,7 @@ impl<T: RealField + Copy> Frame<T> {
         self.offset.unwrap_or_else(SE3::identity)
     }
 
-    /// The pose in the body's frame, of a frame that is not the body's own.
+    /// The pose in the body's frame; `None` for the body's own frame.
     #[inline]
     pub(super) fn own_offset(&self) -> Option<&SE3<T>> {
         self.offset.as_ref()
@@ -76,14 +76,14 @@ impl<T: RealField + Copy> From<&Frame<T>> for Frame<T> {
     }
 }
 
-/// The axes and the point that a twist `[v; omega]` or the columns of a Jacobian refer to.
+/// The axes and the point to which a twist `[v; omega]` or the columns of a Jacobian refer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferenceFrame {
-    /// The moving frame's own axes and origin; the default everywhere.
+    /// The moving frame's own axes and origin; the default.
     #[default]
     Local,
-    /// The moving frame's origin, the world's axes: `diag(R, R)` times the local twist. Its first three numbers are the velocity of the
-    /// frame's origin as the world sees it.
+    /// The moving frame's origin and the world's axes: `diag(R, R)` times the local twist. Its first three entries are the velocity of
+    /// the frame's origin in the world.
     LocalWorldAligned,
     /// The world's axes and origin: `Ad(G)` times the local twist, the spatial twist.
     World,

@@ -1,4 +1,4 @@
-//! The groups on which joints move: their brackets and the Jacobians of their exponentials, in the joints' velocity coordinates.
+//! The Lie groups of the joints: their brackets and the Jacobians of their exponentials, in velocity coordinates.
 
 use fly_lie::{CoordinateVector, LieGroup, Operator, Rn, SE2, SE3, SO3, Schoenflies};
 use nalgebra::{RealField, Vector6};
@@ -41,14 +41,14 @@ impl Map {
 }
 
 impl<T: RealField + Copy> Joint<T> {
-    /// Applies the map that belongs to `u` to `v`: both start with this joint's own velocities.
+    /// Applies the map at `u` to `v`: both start with this joint's velocities.
     fn apply(&self, map: Map, u: &[T], v: &mut [T]) {
         match self.kind() {
             JointKind::Fixed => {}
             JointKind::Revolute(_) | JointKind::Prismatic | JointKind::Screw { .. } => {
                 map.apply::<T, Rn<T, 1>>(u, v);
             }
-            // A universal joint's velocities are the rates of its angles: holonomic, they commute.
+            // A universal joint's velocities are the rates of its angles: holonomic, so they commute.
             JointKind::Cylindrical(_) | JointKind::Universal { .. } => {
                 map.apply::<T, Rn<T, 2>>(u, v);
             }
@@ -68,7 +68,7 @@ impl<T: RealField + Copy> Joint<T> {
 }
 
 impl<T: RealField + Copy> Model<T> {
-    /// Applies the map that belongs to `u` to `v`, joint by joint.
+    /// Applies the map at `u` to `v`, joint by joint.
     pub(crate) fn apply(&self, map: Map, u: &[T], v: &mut [T]) {
         for link in &self.links {
             link.joint.apply(map, &u[link.xi..], &mut v[link.xi..]);
@@ -78,9 +78,9 @@ impl<T: RealField + Copy> Model<T> {
 
 /// # Commutation of the velocity coordinates
 ///
-/// `[d_i, d_j] = gamma_ij^k d_k`, Konz (3.34), with the derivatives `d_i` along the velocity coordinates. They are constant: those of SO(3),
-/// SE(2), SE(3) or the Schönflies group for the joints that move on these, zero for all others and between joints. That an absolute joint's
-/// angular velocity is relative to the world changes nothing: it is the body velocity of its own attitude.
+/// `[d_i, d_j] = gamma_ij^k d_k`, Konz (3.34), with the derivatives `d_i` along the velocity coordinates. The coefficients are constant:
+/// those of SO(3), SE(2), SE(3) or the Schönflies group for joints on these groups, zero for all others and between joints. For an absolute
+/// joint, whose angular velocity is relative to the world, they are the same: it is the body velocity of its own attitude.
 impl<T: RealField + Copy> Model<T> {
     /// `gamma_ij^k a^i b^j`, written over `b`.
     ///

@@ -1,7 +1,7 @@
-//! Jacobians of any frame relative to any other, and their rates, Konz (4.103c, d), which prints `Ad_xi` for `Ad(cG_b)` and does not say that the
-//! twist of `ad_xi` is that of b relative to c.
+//! Jacobians of any frame relative to any other, and their rates, Konz (4.103c, d), which prints `Ad_xi` for `Ad(cG_b)` and does not state that
+//! the twist of `ad_xi` is that of b relative to c.
 //!
-//! A column of `0J_b` is the velocity of the body's origin and the angular velocity for a unit of one coordinate, with the coordinate's
+//! A column of `0J_b` is the velocity of the body's origin and the angular velocity per unit of one coordinate. With the coordinate's
 //! direction `[l; e]` about the root's origin and in its axes, and the body's `R`, `p` there:
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! u' = l' + e' × p + e × p'       its rate: R^T [u' - ω_b × u; e' - ω_b × e]          [l'; e'] = V × [l; e]
 //! ```
 //!
-//! Below an absolute joint, its origin takes the place of `p`, and `e` turns nothing.
+//! Below an absolute joint, its origin takes the place of `p`, and `e` rotates nothing.
 
 use fly_lie::operators::{ad, bracket};
 use nalgebra::{Matrix6xX, RealField, Vector6};
@@ -25,7 +25,7 @@ use super::{BodyId, Frame, Model, ReferenceFrame, Workspace};
 impl<T: RealField + Copy> Workspace<T> {
     /// Computes the Jacobians of all bodies in the state of the last [`update`](Workspace::update).
     ///
-    /// Columns of coordinates that do not move a body are zero and stay so, and those of the body's own joint are constant.
+    /// Columns of coordinates that do not move a body are always zero; those of the body's own joint are constant.
     pub fn update_jacobians(&mut self, _model: &Model<T>) {
         let kinematics = &mut self.kinematics;
         kinematics.update_directions();
@@ -110,7 +110,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `aJ_b_dot v`, as [`jacobian_rate`](Self::jacobian_rate) times `v`, without the matrix.
     ///
     /// # Panics
-    /// If `v` has another length than [`Model::dof`].
+    /// If the length of `v` is not [`Model::dof`].
     pub fn jacobian_rate_times(
         &self,
         a: impl Into<Frame<T>>,
@@ -141,7 +141,8 @@ impl<T: RealField + Copy> Workspace<T> {
         rate - carried_rate + bracket(&kinematics.twist(&a, &b), &carried)
     }
 
-    /// [`jacobian`](Self::jacobian) in other axes and about another point, 6 x n: [`twist_in`](Self::twist_in) is this times `xi`.
+    /// [`jacobian`](Self::jacobian) in other axes and about another point, 6 x n: [`twist_in`](Self::twist_in) is this matrix
+    /// times `xi`.
     ///
     /// # Panics
     /// If `jacobian` does not have n columns.
@@ -217,10 +218,10 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// Calls `column` with each coordinate that moves a body relative to a carrier, its column of `0J_b` and the rate of that, after
-    /// [`update_directions`](Self::update_directions).
+    /// Calls `column` with each coordinate that moves a body relative to a carrier, its column of `0J_b` and the column's rate,
+    /// after [`update_directions`](Self::update_directions).
     ///
-    /// A joint's directions are constant in its node, so that their rates are `V × S`, RBDA (2.45).
+    /// A joint's directions are constant in its node, so their rates are `V × S`, RBDA (2.45).
     pub(super) fn for_each_column_and_rate(
         &self,
         carrier: usize,
@@ -232,7 +233,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         });
     }
 
-    /// The same in the axes of the root; the rates are those that the body sees.
+    /// The same in the axes of the root, with rates as seen by the body.
     #[inline]
     fn for_each_column_in_root(
         &self,

@@ -1,4 +1,4 @@
-//! Joints: their kinds, coordinates and motion.
+//! Joints: kinds, coordinates and motion.
 
 mod layout;
 
@@ -11,17 +11,17 @@ use nalgebra::{Matrix3, RealField, Vector3, Vector4, Vector6};
 
 use super::{JointError, Subspace};
 
-/// How an angle stands in the configuration.
+/// The coordinates of an angle in the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AngleCoordinates {
-    /// One number, rad.
+    /// The angle itself, rad.
     #[default]
     Angle,
-    /// Cosine and sine: two numbers on a circle, as of a propeller that turns for hours, Konz (4.88).
+    /// Cosine and sine: two numbers on a circle, for example for a propeller that turns for hours, Konz (4.88).
     CosSin,
 }
 
-/// How an attitude stands in the configuration.
+/// The coordinates of an attitude in the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AttitudeCoordinates {
     /// The rotation matrix, column by column: nine numbers.
@@ -31,7 +31,7 @@ pub enum AttitudeCoordinates {
     Quaternion,
 }
 
-/// The kinds of joints. The axis of all of them is the z axis of the joint's own frame, see [`Joint::axes`].
+/// The kinds of joints. The axis of every joint is the z axis of its own frame, see [`Joint::axes`].
 ///
 /// | joint | configuration | velocity, of the body relative to its parent, in body axes |
 /// |---|---|---|
@@ -49,7 +49,7 @@ pub enum AttitudeCoordinates {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum JointKind<T: RealField + Copy> {
-    /// Nothing moves.
+    /// No motion.
     Fixed,
     /// A rotation about the axis.
     Revolute(AngleCoordinates),
@@ -57,30 +57,30 @@ pub enum JointKind<T: RealField + Copy> {
     Prismatic,
     /// A rotation about the axis with a translation along it.
     Screw {
-        /// The translation for an angle of one radian, m/rad.
+        /// The translation per radian, m/rad.
         pitch: T,
     },
     /// A translation along the axis and a rotation about it.
     Cylindrical(AngleCoordinates),
-    /// A rotation about the axis, then one about a second axis that the first one carries.
+    /// A rotation about the axis, followed by one about a second axis carried by the first.
     Universal {
-        /// The second axis in the joint's own frame, of length 1.
+        /// The second axis in the joint's own frame, a unit vector.
         second: Vector3<T>,
     },
     /// All rotations.
     Spherical(AttitudeCoordinates),
-    /// All rotations, with attitude and angular velocity relative to the world instead of the parent, as of the suspended load of Konz's
-    /// Example 13. The placement's rotation means nothing to it.
+    /// All rotations, with attitude and angular velocity relative to the world instead of the parent, as for the suspended load of
+    /// Konz's Example 13. The placement's rotation has no effect.
     AbsoluteSpherical(AttitudeCoordinates),
-    /// Translations across the axis and a rotation about it: SE(2).
+    /// Translations perpendicular to the axis and a rotation about it: SE(2).
     Planar(AngleCoordinates),
     /// All translations and a rotation about the axis: the Schönflies group.
     Schoenflies(AngleCoordinates),
-    /// Anything: SE(3).
+    /// All motions: SE(3).
     Free(AttitudeCoordinates),
 }
 
-/// A joint: its kind, and the rotation from the joint's own axes (z is the axis) to those of the frames that it connects.
+/// A joint: its kind, and the rotation from the joint's own axes (z is the axis) to those of the frames it connects.
 ///
 /// ```
 /// use fly_mechanics::multibody::Joint;
@@ -103,7 +103,7 @@ pub struct Joint<T: RealField + Copy> {
 
 /// # Construction
 ///
-/// An axis has any length but zero. The other two axes follow it cyclically: with the axis x they are y and z.
+/// An axis may have any nonzero length. The other two axes follow it cyclically: for the axis x they are y and z.
 impl<T: RealField + Copy> Joint<T> {
     /// A weld: no degrees of freedom.
     pub fn fixed() -> Self {
@@ -126,7 +126,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Prismatic, axis)
     }
 
-    /// A screw joint; `pitch` is the translation for an angle of one radian, m/rad.
+    /// A screw joint; `pitch` is the translation per radian, m/rad.
     ///
     /// # Errors
     /// As [`Joint::revolute`].
@@ -149,7 +149,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Cylindrical(AngleCoordinates::Angle), axis)
     }
 
-    /// A universal joint: a rotation about `first`, then one about `second`, which the first one carries.
+    /// A universal joint: a rotation about `first`, followed by one about `second`, which the first one carries.
     ///
     /// # Errors
     /// As [`Joint::revolute`]; [`JointError::ParallelAxes`].
@@ -157,7 +157,7 @@ impl<T: RealField + Copy> Joint<T> {
         let second = unit(second)?;
         let axes = axes_along(unit(first)?);
         let second = axes.inverse().act(&second);
-        // Less than a ten-thousandth of a radian apart is a slip of the keyboard, and badly conditioned.
+        // An angle below a ten-thousandth of a radian is a typing error, and badly conditioned.
         if Vector3::z().cross(&second).norm() < nalgebra::convert(1e-4) {
             return Err(JointError::ParallelAxes);
         }
@@ -198,7 +198,8 @@ impl<T: RealField + Copy> Joint<T> {
         Self::about_z(JointKind::Free(AttitudeCoordinates::Matrix))
     }
 
-    /// The same joint with cosine and sine of its angle in the configuration; joints without one, and screws and universal joints, stay.
+    /// The same joint with cosine and sine of its angle in the configuration; no effect on joints without an angle, and on screw and
+    /// universal joints.
     #[must_use]
     pub fn with_cos_sin(mut self) -> Self {
         if let JointKind::Revolute(angle)
@@ -211,7 +212,8 @@ impl<T: RealField + Copy> Joint<T> {
         self
     }
 
-    /// The same joint with a unit quaternion in the configuration instead of a rotation matrix; joints without one stay.
+    /// The same joint with a unit quaternion in the configuration instead of a rotation matrix; no effect on joints
+    /// without an attitude.
     #[must_use]
     pub fn with_quaternion(mut self) -> Self {
         if let JointKind::Spherical(attitude)
@@ -238,19 +240,19 @@ impl<T: RealField + Copy> Joint<T> {
     }
 }
 
-/// # Reading
+/// # Access
 impl<T: RealField + Copy> Joint<T> {
     /// The kind of joint.
     pub fn kind(&self) -> &JointKind<T> {
         &self.kind
     }
 
-    /// The rotation from the joint's own axes to those of the frames that it connects; its third column is the joint's axis.
+    /// The rotation from the joint's own axes to those of the frames it connects; its third column is the joint's axis.
     pub fn axes(&self) -> &SO3<T> {
         &self.axes
     }
 
-    /// Whether it has one coordinate, its position, whose rate is its velocity.
+    /// Returns whether it has a single coordinate, a position whose rate is its velocity.
     pub fn is_position(&self) -> bool {
         matches!(
             self.kind,
@@ -260,7 +262,7 @@ impl<T: RealField + Copy> Joint<T> {
         )
     }
 
-    /// Whether its attitude and velocity are relative to the world instead of the parent.
+    /// Returns whether its attitude and velocity are relative to the world instead of the parent.
     pub fn is_absolute(&self) -> bool {
         matches!(self.kind, JointKind::AbsoluteSpherical(_))
     }
@@ -268,9 +270,9 @@ impl<T: RealField + Copy> Joint<T> {
 
 /// # Motion
 ///
-/// `x` and `xi` are this joint's own coordinates; there must be [`config_dim`](Joint::config_dim) and [`dof`](Joint::dof) of them.
+/// `x` and `xi` are this joint's own coordinates, with [`config_dim`](Joint::config_dim) and [`dof`](Joint::dof) entries.
 impl<T: RealField + Copy> Joint<T> {
-    /// The pose of the moved frame in the fixed one; of an absolute joint, its attitude in the world.
+    /// The pose of the moved frame in the fixed one; for an absolute joint, its attitude in the world.
     pub fn pose(&self, x: &[T]) -> SE3<T> {
         let own = self.own_pose(x);
         if self.has_own_axes() {
@@ -281,7 +283,7 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// The twists of the moved frame for each velocity alone, `S` with `twist = S(x) xi`.
+    /// The motion subspace `S` with `twist = S(x) xi`: the twist of the moved frame per unit of each velocity.
     pub fn subspace(&self, x: &[T]) -> Subspace<T> {
         let unit = |k: usize| Vector6::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
         let mut own = Subspace::empty();
@@ -323,7 +325,7 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// The derivative of the subspace along the motion, `S_dot xi`: zero but for a universal joint.
+    /// The derivative of the subspace along the motion, `S_dot xi`: nonzero only for a universal joint.
     pub fn subspace_rate(&self, x: &[T], xi: &[T]) -> Subspace<T> {
         match self.kind {
             JointKind::Universal { second } => {
@@ -338,12 +340,12 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// Whether the joint's axes are others than those of the frames that it connects.
+    /// Whether the joint's axes differ from those of the frames it connects.
     pub(super) fn has_own_axes(&self) -> bool {
         self.axes != SO3::identity()
     }
 
-    /// A twist in the joint's own axes, in those of the frames that it connects.
+    /// Rotates a twist from the joint's own axes to those of the frames it connects.
     fn turned(&self, own: &Vector6<T>) -> Vector6<T> {
         let v = Vector3::new(own[0], own[1], own[2]);
         let w = Vector3::new(own[3], own[4], own[5]);
@@ -402,7 +404,7 @@ fn angular_twist<T: RealField + Copy>(w: &Vector3<T>) -> Vector6<T> {
     join(&Vector3::zeros(), w)
 }
 
-/// A direction of length 1.
+/// Normalises a direction.
 fn unit<T: RealField + Copy>(axis: Vector3<T>) -> Result<Vector3<T>, JointError> {
     if let Some(wrong) = axis.iter().find(|entry| !entry.is_finite()) {
         let found = wrong.to_string();
@@ -415,22 +417,23 @@ fn unit<T: RealField + Copy>(axis: Vector3<T>) -> Result<Vector3<T>, JointError>
     if largest.is_zero() {
         return Err(JointError::ZeroAxis);
     }
-    // Scaled first, so that no length overflows or vanishes.
+    // Scaled first, so that the norm neither overflows nor underflows.
     Ok((axis / largest).normalize())
 }
 
-/// Axes of which the third is this unit vector; for a coordinate axis they are the coordinate axes, moved on cyclically.
+/// Right-handed axes with this unit vector as the third; for a coordinate axis a cyclic permutation of the coordinate
+/// axes.
 pub(super) fn axes_along<T: RealField + Copy>(axis: Vector3<T>) -> SO3<T> {
     let k = axis.iamax();
     let positive = axis[k] > T::zero();
     let e = |i: usize| Vector3::from_fn(|j, _| if j == i % 3 { T::one() } else { T::zero() });
-    // Beside -e_k the two other axes change places.
+    // For -e_k the two other axes are swapped.
     let (nearest, columns) = if positive {
         (e(k), [e(k + 1), e(k + 2), e(k)])
     } else {
         (-e(k), [e(k + 2), e(k + 1), -e(k)])
     };
     let cyclic = SO3::from_matrix(Matrix3::from_columns(&columns));
-    // The two directions are less than a right angle apart: there is a smallest rotation between them.
+    // The two directions are less than a right angle apart, so the smallest rotation between them exists.
     MinimalRotation::new(nearest, axis).map_or(cyclic, |minimal| minimal.rotation() * cyclic)
 }

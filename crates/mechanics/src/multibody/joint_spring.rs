@@ -1,12 +1,12 @@
-//! Springs in joints, linear in the joint's own coordinate.
+//! Springs in joints, linear in the joint's coordinate.
 
 use nalgebra::{RealField, convert};
 
 use super::{Joint, ModelError};
 
-/// A spring in a joint with one coordinate: `V = 1/2 k (q - q_0)²`, and so the torque or force `-k (q - q_0)` on the joint.
+/// A spring in a joint with one coordinate: `V = 1/2 k (q - q_0)²`, and thus the torque or force `-k (q - q_0)` on the joint.
 ///
-/// The springs between bodies, [`Spring`](super::Spring), are those of points: in a revolute joint their torque is `-k sin(q - q_0)`.
+/// Springs between bodies, [`Spring`](super::Spring), act between points: in a revolute joint their torque is `-k sin(q - q_0)`.
 ///
 /// ```
 /// use fly_mechanics::PseudoInertia;
@@ -28,12 +28,12 @@ use super::{Joint, ModelError};
 pub struct JointSpring<T> {
     /// `k`, N m/rad or N/m.
     pub stiffness: T,
-    /// `q_0`, the position without force, rad or m.
+    /// `q_0`, the unloaded position, rad or m.
     pub rest: T,
 }
 
 impl JointSpring<f64> {
-    /// The same spring with numbers of another kind.
+    /// The same spring in another scalar type.
     pub fn cast<T: RealField + Copy>(&self) -> JointSpring<T> {
         JointSpring {
             stiffness: convert(self.stiffness),
@@ -43,7 +43,7 @@ impl JointSpring<f64> {
 }
 
 impl<T: RealField + Copy> JointSpring<T> {
-    /// Whether the numbers are finite and the joint has one coordinate, whose rate is its velocity.
+    /// Checks that the parameters are finite and that the joint has one coordinate, whose rate is its velocity.
     pub(super) fn check(&self, body: &str, joint: &Joint<T>) -> Result<(), ModelError> {
         if !(self.stiffness.is_finite() && self.rest.is_finite()) {
             let what = format!("the joint spring of body `{body}`");

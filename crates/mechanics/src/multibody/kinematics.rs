@@ -1,8 +1,8 @@
 //! Forward kinematics along the tree: placements, velocities, bias accelerations.
 //!
-//! Nodes are placed in their parents first. All else of a branch is in the axes of its root, the node that stands on the world, and about its
-//! own node's origin: so no transformation stands between the joints of a branch, and nothing large cancels however far away the world's
-//! origin is. The recursion is RBDA (3.9), (3.14) with classical accelerations:
+//! First each node is placed in its parent. Everything else on a branch is expressed in the axes of its root, the node on the world, and
+//! about each node's own origin: so there are no transformations between the joints of a branch, and no cancellation however far away the
+//! world's origin is. The recursion is RBDA (3.9), (3.14) with classical accelerations:
 //!
 //! ```text
 //! R_i = R_p R             p_i = p_p + r                       r: from the parent's origin to the node's
@@ -10,8 +10,8 @@
 //! α_i = α_p + ω_p × e     a_i = a_p + α_p × r + ω_p × (ω_p × r) + (ω_p + ω_i) × l
 //! ```
 //!
-//! with the accelerations while the velocity coordinates are constant. An absolute joint carries on the velocity of its origin alone: to it,
-//! `ω_p` and `α_p` are zero in what follows the vector `r`.
+//! with the accelerations at constant velocity coordinates. An absolute joint transmits only the velocity of its origin: for it, `ω_p` and
+//! `α_p` are zero except in the terms of the vector `r`.
 
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use super::spatial::{Placement, SpatialVector};
 use super::tree::{JointType, Node, Tree};
 use super::{AngleCoordinates, BodyId};
 
-/// The nodes in their parents.
+/// The placements of the nodes in their parents.
 #[derive(Clone, Debug)]
 pub struct Placements<T> {
-    /// The angles of revolute joints, and zeros to a multiple of four; their sines and cosines.
+    /// The angles of revolute joints, padded with zeros to a multiple of four; their sines and cosines.
     angles: Vec<T>,
     pub sines: Vec<T>,
     pub cosines: Vec<T>,
     pub nodes: Vec<Placement<T>>,
-    /// Attitudes in the world, the world's first, where absolute joints need them.
+    /// Attitudes in the world, the world's first, computed only for absolute joints.
     attitudes: Vec<Mat3<T>>,
 }
 
@@ -48,12 +48,12 @@ impl<T: RealField + Copy> Placements<T> {
         }
     }
 
-    /// Places all nodes.
+    /// Updates the placements of all nodes.
     pub fn update(&mut self, tree: &Tree<T>, x: &[T]) {
         self.update_nodes(tree, x, true);
     }
 
-    /// Places the nodes that stand on others, and those that stand on the world where absolute joints need them.
+    /// Updates the placements of nodes on other nodes, and those of the roots only if absolute joints need them.
     pub fn update_above_roots(&mut self, tree: &Tree<T>, x: &[T]) {
         self.update_nodes(tree, x, false);
     }
@@ -78,10 +78,10 @@ impl<T: RealField + Copy> Placements<T> {
         }
     }
 
-    /// Places node `i`, after [`update_sines`](Self::update_sines); `x` starts with its coordinates.
+    /// Updates node `i`, after [`update_sines`](Self::update_sines); `x` starts with its coordinates.
     #[inline]
     fn place(&mut self, i: usize, node: &Node<T>, x: &[T]) {
-        // Every branch stores by itself, so that what it computes stays in registers.
+        // Every branch stores its own result, so that intermediate values stay in registers.
         match node.joint {
             JointType::Revolute(AngleCoordinates::Angle) => {
                 let k = node.angle;
@@ -110,8 +110,8 @@ impl<T: RealField + Copy> Placements<T> {
         }
     }
 
-    /// Where the nodes are, in the axes of their roots, as [`propagate_poses`](Tree::propagate_poses) has it; where they are in their parents is left undone as
-    /// far as it can be.
+    /// The poses of the nodes in the axes of their roots, as by [`propagate_poses`](Tree::propagate_poses); skips the placements in the parents as far as
+    /// possible.
     #[inline]
     pub fn update_poses(&mut self, tree: &Tree<T>, x: &[T], poses: &mut [NodePose<T>]) {
         self.update_sines(tree, x);
@@ -138,7 +138,7 @@ impl<T: RealField + Copy> Placements<T> {
     }
 }
 
-/// Where a node is, in the axes and about the origin of its root.
+/// The pose of a node, in the axes and about the origin of its root.
 #[derive(Clone, Copy, Debug)]
 pub struct NodePose<T> {
     pub rotation: Mat3<T>,
@@ -156,7 +156,7 @@ impl<T: RealField + Copy> NodePose<T> {
         }
     }
 
-    /// Where a node is that is placed in this one.
+    /// The pose of a node placed in this one.
     #[inline]
     fn carried(&self, placement: &Placement<T>) -> Self {
         let arm = self.rotation.times(placement.translation);
@@ -167,7 +167,7 @@ impl<T: RealField + Copy> NodePose<T> {
         }
     }
 
-    /// A frame in the node's axes, in those of its root.
+    /// Transforms a frame from the node's axes to those of its root.
     #[inline]
     fn compose(&self, frame: &Placement<T>) -> Placement<T> {
         Placement::new(
@@ -176,7 +176,7 @@ impl<T: RealField + Copy> NodePose<T> {
         )
     }
 
-    /// A twist of the node's own axes in those of its root.
+    /// Rotates a twist from the node's own axes to those of its root.
     #[inline]
     pub fn turn(&self, twist: &SpatialVector<T>) -> SpatialVector<T> {
         let R = &self.rotation;
@@ -196,7 +196,7 @@ impl<T: RealField + Copy> NodePose<T> {
     #[inline]
     pub fn direction(&self, joint: &JointType<T>, k: usize) -> SpatialVector<T> {
         if joint.is_rotation() {
-            // A revolute joint turns about z, a ball joint about all axes.
+            // A revolute joint rotates about z, a ball joint about all axes.
             let axis = if joint.is_revolute() { 2 } else { k };
             return SpatialVector::new(Vec3::zero(), self.rotation.0[axis]);
         }
@@ -204,10 +204,10 @@ impl<T: RealField + Copy> NodePose<T> {
     }
 }
 
-/// How a node moves, in the axes of its root and about its own origin.
+/// The motion of a node, in the axes of its root and about its own origin.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeVelocity<T> {
-    /// How it would move if its joint stood still; an absolute joint follows its origin without turning.
+    /// Its motion with its joint locked; an absolute joint follows its origin without rotating.
     pub carrier: SpatialVector<T>,
     pub twist: SpatialVector<T>,
 }
@@ -223,7 +223,7 @@ impl<T: RealField + Copy> NodeVelocity<T> {
 
 /// # Forward passes
 impl<T: RealField + Copy> Tree<T> {
-    /// Where the nodes are, in the axes of their roots.
+    /// The poses of the nodes, in the axes of their roots.
     #[inline]
     pub fn propagate_poses(&self, placements: &[Placement<T>], poses: &mut [NodePose<T>]) {
         for (i, node) in self.nodes.iter().enumerate() {
@@ -233,7 +233,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// How the nodes move, in the axes of their roots.
+    /// The velocities of the nodes, in the axes of their roots.
     #[inline]
     pub fn propagate_velocities(
         &self,
@@ -264,7 +264,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The nodes' accelerations `[a; α]` while the velocity coordinates are constant, in the axes of their roots.
+    /// The nodes' bias accelerations `[a; α]`, at constant velocity coordinates, in the axes of their roots.
     fn propagate_bias(
         &self,
         poses: &[NodePose<T>],
@@ -290,7 +290,8 @@ impl<T: RealField + Copy> Tree<T> {
     }
 }
 
-/// The acceleration of the point at `r` of a body whose origin and rotation accelerate by `[a; α]`: `a + α × r + ω × (ω × r)`.
+/// The acceleration of the point at `r` on a body whose origin and rotation accelerate with `[a; α]`:
+/// `a + α × r + ω × (ω × r)`.
 #[inline]
 pub fn acceleration_at<T: RealField + Copy>(
     acceleration: SpatialVector<T>,
@@ -303,18 +304,18 @@ pub fn acceleration_at<T: RealField + Copy>(
 
 /// The kinematics of a whole tree in a state.
 ///
-/// It holds the nodes and where bodies are fixed to them; poses, twists and biases of bodies are computed when they are asked for.
+/// Stores the nodes and the mounts of bodies on them; computes poses, twists and biases of bodies on demand.
 #[derive(Clone, Debug)]
 pub struct Kinematics<T: RealField + Copy> {
     pub tree: Arc<Tree<T>>,
     pub poses: Vec<NodePose<T>>,
     pub velocities: Vec<NodeVelocity<T>>,
     biases: Vec<SpatialVector<T>>,
-    /// Of the nodes that stand on the world, their placements there.
+    /// The placements of the root nodes in the world.
     roots: Vec<Placement<T>>,
-    /// Of the world and all bodies, their placements in the axes and about the origin of their roots.
+    /// The placements of the world and all bodies in the axes and about the origin of their roots.
     in_root: Vec<Placement<T>>,
-    /// For every coordinate its direction, a twist in the axes and about the origin of the root, after
+    /// The direction of every coordinate, a twist in the axes and about the origin of the root, after
     /// [`update_directions`](Self::update_directions).
     directions: Vec<SpatialVector<T>>,
 }
@@ -324,7 +325,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         let count = tree.nodes.len();
         let zero = SpatialVector::zero();
         let mut directions = vec![zero; tree.dof()];
-        // Those of the roots' joints are constant.
+        // The directions of the roots' joints are constant.
         for node in &tree.nodes {
             write_directions(node, &NodePose::identity(), &mut directions);
         }
@@ -339,7 +340,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// Of all nodes, where these are placed.
+    /// Updates all nodes from their placements.
     pub fn update(&mut self, placements: &[Placement<T>], xi: &[T]) {
         self.update_motion(placements, xi);
         let tree = &*self.tree;
@@ -363,7 +364,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// The directions of all coordinates, after [`update`](Self::update).
+    /// Updates the directions of all coordinates, after [`update`](Self::update).
     pub fn update_directions(&mut self) {
         for (node, pose) in self.tree.nodes.iter().zip(&self.poses) {
             if node.parent > 0 {
@@ -372,13 +373,14 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// The node that the body is on; `None` on the world.
+    /// The node that carries the body; `None` for the world.
     #[inline]
     pub fn node(&self, body: BodyId) -> Option<usize> {
         self.tree.mounts[body.index()].node.checked_sub(1)
     }
 
-    /// The nodes that move a body relative to a `carrier` of it, from the leaf to the root. The carrier is a node counted from 1, or the world, 0.
+    /// The nodes that move a body relative to a `carrier` of it, from the leaf to the root. The carrier is a node counted from 1, or 0 for the
+    /// world.
     #[inline]
     pub fn nodes_from(
         &self,
@@ -394,8 +396,8 @@ impl<T: RealField + Copy> Kinematics<T> {
         })
     }
 
-    /// The node, counted from 1, whose motion and that of all below it does not change how two bodies see each other; 0 if there is none. A joint on
-    /// the way from it that is absolute does see how it turns.
+    /// The node, counted from 1, whose motion and that of all nodes below it does not affect the relative pose of two bodies; 0 if there is none. An
+    /// absolute joint between it and a body is affected by its rotation.
     pub fn common_carrier(&self, a: BodyId, b: BodyId) -> usize {
         let node = |body: BodyId| self.tree.mounts[body.index()].node;
         let (mut a, mut b) = (node(a), node(b));
@@ -417,7 +419,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         &self.in_root[body.index()]
     }
 
-    /// Body `b` seen from body `a`, where both stand on one root: the world's origin, however far away, does not matter.
+    /// The pose of body `b` in body `a` if both have the same root: independent of how far away the world's origin is.
     #[inline]
     pub fn relative_pose(&self, a: BodyId, b: BodyId) -> Option<SE3<T>> {
         let root = |body| {
@@ -441,7 +443,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// Where a body's origin is, from that of the node `i` that it is fixed to, and how it moves, in the axes of the root.
+    /// The position and velocity of a body's origin relative to that of its node `i`, in the axes of the root.
     #[inline]
     fn origin(&self, body: BodyId, i: usize) -> (Vec3<T>, Vec3<T>) {
         let (mount, twist) = (&self.tree.mounts[body.index()], self.velocities[i].twist);
@@ -460,7 +462,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// A twist of the body in the axes of its root, in its own.
+    /// Rotates a twist of the body from the axes of its root to its own.
     #[inline]
     pub fn in_body(&self, body: BodyId, twist: SpatialVector<T>) -> Vector6<T> {
         let E = &self.body_in_root(body).inverse;
@@ -477,7 +479,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         self.in_body(body, SpatialVector::new(v, omega))
     }
 
-    /// `0J_b_dot xi`: the rate of the twist while the velocity coordinates are constant.
+    /// `0J_b_dot xi`: the rate of the twist at constant velocity coordinates.
     #[inline]
     pub fn body_bias(&self, body: BodyId) -> Vector6<T> {
         let Some(i) = self.node(body) else {
@@ -505,7 +507,7 @@ impl<T: RealField + Copy> Kinematics<T> {
                 column(i, coordinate, &self.directions[coordinate], &lever);
             }
             if node.joint.is_absolute() {
-                // What is below moves its origin and does not turn it.
+                // Nodes below it move its origin and do not rotate it.
                 lever = Lever {
                     point: self.poses[i].position,
                     velocity: self.velocities[i].twist.linear,
@@ -538,19 +540,19 @@ fn write_directions<T: RealField + Copy>(
 pub struct Lever<T> {
     pub point: Vec3<T>,
     pub velocity: Vec3<T>,
-    /// Whether it also turns what is carried.
+    /// Whether it also rotates the carried body.
     pub turns: bool,
 }
 
 impl<T: RealField + Copy> Lever<T> {
-    /// The column `[v; ω]` of a Jacobian: velocity of the point and angular velocity for a unit of the coordinate.
+    /// The column `[v; ω]` of a Jacobian: velocity of the point and angular velocity per unit of the coordinate.
     #[inline]
     pub fn column(&self, direction: &SpatialVector<T>) -> SpatialVector<T> {
         let SpatialVector { linear, angular } = *direction;
         SpatialVector::new(linear + angular.cross(self.point), self.turned(angular))
     }
 
-    /// The column's derivative along the motion, as the world sees it, with the rate of the direction.
+    /// The column's derivative along the motion, as seen in the world, given the rate of the direction.
     #[inline]
     pub fn column_rate(
         &self,
@@ -571,7 +573,7 @@ impl<T: RealField + Copy> Lever<T> {
     }
 }
 
-/// `0J_b` of all bodies: the columns of their own joints, which are constant.
+/// The constant columns of `0J_b` of all bodies: those of their own joints.
 pub fn constant_columns<T: RealField + Copy>(tree: &Tree<T>) -> Vec<Matrix6xX<T>> {
     let n = tree.dof();
     let constant = tree.mounts.iter().map(|mount| {

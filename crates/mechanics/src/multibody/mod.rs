@@ -1,43 +1,43 @@
-//! Systems of rigid bodies: a tree of bodies and joints by name, its kinematics, dynamics and energies.
+//! Systems of rigid bodies: a tree of named bodies and joints, its kinematics, dynamics and energies.
 //!
-//! A [`Model`] is data, compiled once from [`Body`]s and immutable; a [`Workspace`] holds every scratch array, so that no
-//! function that takes one allocates. A state is two plain slices: the configuration `x`, `nu` numbers, and the velocity `xi`, `n`
-//! numbers, joint after joint in the order in which the bodies were added.
+//! A [`Model`] is data, compiled once from [`Body`]s and immutable; a [`Workspace`] holds all scratch arrays, so that no function
+//! that takes one allocates. A state is two plain slices: the configuration `x`, `nu` entries, and the velocity `xi`, `n` entries,
+//! joint by joint in the order in which the bodies were added.
 //!
 //! ```text
 //! x_dot = A(x) ξ          M(x) ξ̇ + c(x, ξ) + D(x) ξ + ∇V(x) = f
 //! ```
 //!
-//! | symbol | here |
+//! | symbol | item |
 //! |---|---|
-//! | x, ν; ξ, n | [`Model::config_dim`], [`Model::dof`], [`Joint`] for what stands in them |
+//! | x, ν; ξ, n | [`Model::config_dim`], [`Model::dof`]; [`Joint`] for their meaning |
 //! | A(x) | [`Model::kinematic_matrix`], [`Model::configuration_rate`] |
 //! | ᵃ_bG, ᵃ_bξ, ᵃ_bJ, d/dt ᵃ_bJ | [`Workspace::pose`], [`Workspace::twist`], [`Workspace::jacobian`], [`Workspace::jacobian_rate`] |
 //! | M, c, D, ∇V | [`EquationOfMotion`]; [`Workspace::spring_force`], [`Workspace::gravity_force`], [`Workspace::add_wrench`] |
 //! | ∂ξ̇, ∂f | [`Model::forward_dynamics_derivatives`], [`Model::inverse_dynamics_derivatives`] |
 //! | ⁰_bJ of all bodies, d/dt ᵃ_bJ ξ | [`Workspace::body_jacobian`], [`Workspace::bias_acceleration`] |
-//! | the same of points and tools, in the world's axes | [`Frame`], [`ReferenceFrame`] |
+//! | the same for points and tools, in world axes | [`Frame`], [`ReferenceFrame`] |
 //! | T, V, R, S | [`Workspace::kinetic_energy`], [`potential_energy`](Workspace::potential_energy), [`dissipation`](Workspace::dissipation), [`acceleration_energy`](Workspace::acceleration_energy) |
 //! | τ, M, ξ̇ along the tree | [`Model::inverse_dynamics`], [`Model::mass_matrix`], [`Model::forward_dynamics`], [`Model::bias`], [`Model::factorize_mass`] |
-//! | the same under wrenches from outside | [`ExternalWrench`], [`Model::inverse_dynamics_with`], [`Model::forward_dynamics_with`] |
+//! | the same with external wrenches | [`ExternalWrench`], [`Model::inverse_dynamics_with`], [`Model::forward_dynamics_with`] |
 //! | Y p = τ | [`Model::regressor`], [`Model::inertial_parameters`] |
 //! | ψ, η, Z, b, λ | [`constraints`]: loops, rolling, gears |
 //! | p; momenta in the world | [`Workspace::generalized_momentum`]; [`momentum`](Workspace::momentum), [`center_of_mass`](Workspace::center_of_mass) |
 //! | h_G, A_G | [`Workspace::centroidal_momentum`], [`Workspace::centroidal_momentum_matrix`] |
 //! | x(t), ξ(t) | [`integrate`](crate::integrate) |
 //!
-//! Where things are; each builds on those above it:
+//! Files; each builds on those above it:
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `simd` | vectors and matrices of three rows in registers |
 //! | `spatial` | spatial algebra: twists and wrenches, placements, inertias |
-//! | `joint`, `tree`, `model` | joints, the tree of joints that the passes read, the system with its names |
+//! | `joint`, `tree`, `model` | joints, the joint tree of the recursive passes, the system with its names |
 //! | `kinematics`, `frame`, `workspace`, `jacobian` | forward kinematics; poses, twists and Jacobians of any frame |
 //! | `forces`, `projection` | springs, dampers, gravity, energies, momenta; the dense equation of motion |
 //! | `dynamics` | `rnea`, `crba`, `aba`, their derivatives, `regressor` |
 //! | [`constraints`] | loops, rolling, gears |
-//! | `screw_chain` | chains by home poses and screws, [`ScrewChain`] |
+//! | `screw_chain` | chains from home poses and screws, [`ScrewChain`] |
 //!
 //! ```
 //! use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};

@@ -1,4 +1,4 @@
-//! A system of bodies, compiled: names resolved, parents before children.
+//! A compiled system of bodies: names resolved, parents before children.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,25 +33,25 @@ impl BodyId {
 
 /// A system of rigid bodies: a tree of bodies on joints, with springs and dampers between any of them.
 ///
-/// The module's page has an example.
+/// See the module for an example.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<T: RealField + Copy> {
     pub(super) gravity: Vector3<T>,
     pub(super) names: Vec<Arc<str>>,
     pub(super) links: Vec<Link<T>>,
-    /// How many of the joints have springs.
+    /// The number of joints with springs.
     pub(super) joint_springs: usize,
     pub(super) springs: Vec<SpringLink<T>>,
     pub(super) dampers: Vec<DamperLink<T>>,
-    /// What the dampers and the drag of the bodies do.
+    /// The dampers and the drag of the bodies.
     pub(super) resistances: Vec<Resistance<T>>,
     pub(super) config_dim: usize,
     pub(super) dof: usize,
-    /// What the algorithms of the dynamics run along.
+    /// The tree along which the algorithms of the dynamics recurse.
     pub(super) tree: Arc<Tree<T>>,
 }
 
-/// A [`Spring`] between bodies that are known.
+/// A [`Spring`] with its bodies resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SpringLink<T: RealField + Copy> {
     pub a: BodyId,
@@ -59,7 +59,7 @@ pub(super) struct SpringLink<T: RealField + Copy> {
     pub stiffness: Stiffness<T>,
 }
 
-/// A [`Damper`] between bodies that are known.
+/// A [`Damper`] with its bodies resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DamperLink<T: RealField + Copy> {
     pub a: BodyId,
@@ -67,12 +67,12 @@ pub(super) struct DamperLink<T: RealField + Copy> {
     pub damping: SecondMoment<T>,
 }
 
-/// What resists the motion of b relative to a: a [`Damper`], or the [`Drag`] of b.
+/// Resistance to the motion of b relative to a: a [`Damper`], or the [`Drag`] of b.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Resistance<T: RealField + Copy> {
     pub a: BodyId,
     pub b: BodyId,
-    /// `D`: with the twist of b relative to a, the wrench `D a_b xi` on b is a left-hand side.
+    /// `D`: with the twist of b relative to a, the wrench `D a_b xi` on b, a left-hand side.
     pub matrix: Matrix6<T>,
 }
 
@@ -88,8 +88,8 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// The description of this system, to which bodies, springs and dampers can be added. The coordinates of the bodies that it has come first and
-    /// stay as they are.
+    /// A builder with the description of this system, to which bodies, springs and dampers can be added. The coordinates of the existing bodies
+    /// come first, unchanged.
     ///
     /// ```
     /// use fly_lie::{SE3, SO3};
@@ -112,7 +112,7 @@ impl<T: RealField + Copy> Model<T> {
     /// ```
     pub fn to_builder(&self) -> ModelBuilder<T> {
         let mut links: Vec<_> = self.bodies().zip(&self.links).collect();
-        // As they were described: their coordinates stand in that order.
+        // In the order of the description, which is that of their coordinates.
         links.sort_by_key(|(_, link)| (link.x, link.xi));
         let bodies = links.into_iter().map(|(body, link)| Body {
             name: self.name(body).to_owned(),
@@ -131,8 +131,8 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// The same system in which a body has another inertia: with the same bodies and coordinates, but for a [`Workspace`](super::Workspace) of its own, which
-    /// knows the inertias. The world stays as it is.
+    /// The same system with another inertia of a body: same bodies and coordinates, but it needs its own [`Workspace`](super::Workspace), which stores the
+    /// inertias. Has no effect on the world.
     ///
     /// # Errors
     /// [`ModelError`].
@@ -155,8 +155,8 @@ impl<T: RealField + Copy> Model<T> {
 
 /// # Changes
 impl<T: RealField + Copy> Model<T> {
-    /// The same system with a body that has come loose: free in the world instead of on its joint, without that joint's spring and without the
-    /// dampers between it and what carried it. What it carries itself stays on it. The other bodies keep their order and their coordinates in it.
+    /// The same system with a body detached: free in the world instead of on its joint, without that joint's spring and without the dampers
+    /// between it and its parent. Bodies that it carries stay on it. The other bodies keep their order and their coordinates in it.
     ///
     /// # Errors
     /// None for a body of this model.
@@ -178,21 +178,21 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
-/// # Reading
+/// # Access
 impl<T: RealField + Copy> Model<T> {
-    /// `nu`: the number of configuration coordinates.
+    /// `nu`: the dimension of the configuration.
     #[inline]
     pub fn config_dim(&self) -> usize {
         self.config_dim
     }
 
-    /// `n`: the number of velocity coordinates, the degrees of freedom.
+    /// `n`: the dimension of the velocity, the degrees of freedom.
     #[inline]
     pub fn dof(&self) -> usize {
         self.dof
     }
 
-    /// The number of bodies, massless frames included, the world not.
+    /// The number of bodies, massless frames included, the world excluded.
     #[inline]
     pub fn body_count(&self) -> usize {
         self.links.len()
@@ -226,7 +226,7 @@ impl<T: RealField + Copy> Model<T> {
         &self.names[body.0]
     }
 
-    /// The name of a body, to be kept without a copy.
+    /// The name of a body, shared without a copy.
     pub(super) fn shared_name(&self, body: BodyId) -> Arc<str> {
         Arc::clone(&self.names[body.0])
     }
@@ -273,7 +273,7 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// The springs as they were described.
+    /// The springs as described.
     pub fn springs(&self) -> impl ExactSizeIterator<Item = Spring<T>> + '_ {
         self.springs.iter().map(|spring| Spring {
             a: self.name(spring.a).to_owned(),
@@ -283,7 +283,7 @@ impl<T: RealField + Copy> Model<T> {
         })
     }
 
-    /// The dampers as they were described.
+    /// The dampers as described.
     pub fn dampers(&self) -> impl ExactSizeIterator<Item = Damper<T>> + '_ {
         self.dampers.iter().map(|damper| Damper {
             a: self.name(damper.a).to_owned(),
@@ -303,7 +303,7 @@ impl<T: RealField + Copy> Model<T> {
         masses.fold(T::zero(), |sum, mass| sum + mass)
     }
 
-    /// What the dampers and the drag of the bodies do.
+    /// The dampers and the drag of the bodies.
     fn resist(&self) -> Vec<Resistance<T>> {
         let dampers = self.dampers.iter().map(|damper| Resistance {
             a: damper.a,
@@ -323,14 +323,14 @@ impl<T: RealField + Copy> Model<T> {
         dampers.chain(drags).collect()
     }
 
-    /// The bodies that have mass.
+    /// The bodies with mass.
     pub(super) fn massive(&self) -> impl Iterator<Item = (BodyId, &PseudoInertia<T>)> {
         let links = self.links.iter().enumerate();
         links.filter_map(|(i, link)| Some((BodyId(i + 1), link.inertia.as_ref()?)))
     }
 }
 
-/// What a [`Model`] is made of.
+/// The description of a [`Model`].
 #[derive(Clone, Debug)]
 pub struct ModelBuilder<T: RealField + Copy> {
     gravity: Vector3<T>,
@@ -348,7 +348,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
         self
     }
 
-    /// Adds a body. The order of the bodies is that of the coordinates; a body may be added before its parent.
+    /// Adds a body. The order of the bodies determines that of the coordinates; a body may be added before its parent.
     #[must_use]
     pub fn body(mut self, body: Body<T>) -> Self {
         self.bodies.push(body);
@@ -372,7 +372,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
     /// The model.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the names of the bodies that it is about.
+    /// The first error, with the names of the bodies concerned.
     pub fn build(self) -> Result<Model<T>, ModelError> {
         if !self.gravity.iter().all(nalgebra::ComplexField::is_finite) {
             let what = "gravity".to_owned();
@@ -449,7 +449,7 @@ fn is_finite<T: RealField + Copy>(pose: &SE3<T>) -> bool {
     numbers.copied().all(|number| number.is_finite())
 }
 
-/// An order of the bodies in which parents come before children, and else the order of the description stays.
+/// An order of the bodies in which parents precede children and which otherwise preserves that of the description.
 fn parents_first<T: RealField + Copy>(bodies: &[Body<T>]) -> Result<Vec<usize>, ModelError> {
     let mut index_of = HashMap::new();
     for (index, body) in bodies.iter().enumerate() {
@@ -472,7 +472,7 @@ fn parents_first<T: RealField + Copy>(bodies: &[Body<T>]) -> Result<Vec<usize>, 
     }
     let mut placed = vec![false; bodies.len()];
     let mut order = Vec::with_capacity(bodies.len());
-    // One pass places every body whose parent has been placed; a description in order needs just one.
+    // One pass places every body whose parent has been placed; an ordered description needs only one.
     while order.len() < bodies.len() {
         let before = order.len();
         for (index, body) in bodies.iter().enumerate() {

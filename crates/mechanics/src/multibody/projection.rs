@@ -1,7 +1,7 @@
 //! The projection form, also known as Kane's equations: the bodies' inertia wrenches, projected by their Jacobians.
 //!
-//! `sum 0J_bᵀ (M_b 0a_b - ad(0ξ_b)ᵀ M_b 0ξ_b) = f`, Konz (4.95), (4.103e, f). The functions need [`Workspace::update`] and
-//! [`Workspace::update_jacobians`] before; they are the plain reference for what is recursive along the tree.
+//! `sum 0J_bᵀ (M_b 0a_b - ad(0ξ_b)ᵀ M_b 0ξ_b) = f`, Konz (4.95), (4.103e, f). Call [`Workspace::update`] and
+//! [`Workspace::update_jacobians`] first. These functions are the plain reference for the recursive algorithms.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -32,7 +32,8 @@ pub fn mass_matrix<T: RealField + Copy>(
     M.fill_upper_triangle_with_lower_triangle();
 }
 
-/// `c = sum 0J_b^T vee2((hat(0J_b_dot xi) + hat(0XI_b)^2) M'_b)`, n, Konz (4.103f), which prints `0J_b xi` without its dot.
+/// `c = sum 0J_b^T vee2((hat(0J_b_dot xi) + hat(0XI_b)^2) M'_b)`, n entries, Konz (4.103f), which prints `0J_b xi` without
+/// its dot.
 ///
 /// # Panics
 /// If the slice does not have length n.
@@ -55,7 +56,7 @@ pub fn coriolis_force<T: RealField + Copy>(
 /// `C` with `C xi = c` and `M_dot - 2 C` skew-symmetric, n x n: `C_ij = Gamma_ijk xi^k` with the connection coefficients of M, Konz (4.92).
 ///
 /// It is `sum 0J_b^T (M_b 0J_b_dot + C_b 0J_b)` with the bodies' own [`coriolis_matrix`](crate::SecondMoment::coriolis_matrix).
-/// The matrix of From II (59) gives the same force, but not the skew symmetry that is claimed there.
+/// The matrix of From II (59) gives the same force, but not the skew symmetry claimed there.
 ///
 /// # Panics
 /// If the matrix is not n x n.
@@ -82,7 +83,7 @@ pub fn coriolis_matrix<T: RealField + Copy>(
     }
 }
 
-/// `f_M = M xi_dot + c`, n: the bodies' inertia wrenches, projected.
+/// `f_M = M xi_dot + c`, n entries: the bodies' inertia wrenches, projected.
 ///
 /// # Panics
 /// If a slice does not have length n.

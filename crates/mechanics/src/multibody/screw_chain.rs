@@ -1,4 +1,4 @@
-//! Serial chains by home poses and space screws: products of exponentials.
+//! Serial chains from home poses and space screws: products of exponentials.
 
 use fly_lie::operators::{angular, linear};
 use fly_lie::{SE3, SO3};
@@ -8,56 +8,56 @@ use super::dynamics::ExternalWrench;
 use super::{Body, Joint, JointError, Model, ModelError, Workspace};
 use crate::PseudoInertia;
 
-/// A link of a [`ScrewChain`] with the joint that carries it.
+/// A link of a [`ScrewChain`] and the joint that carries it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScrewLink {
-    /// `M_0i`: the pose of the link's frame in frame 0 while all joints are at zero.
+    /// `M_0i`: the pose of the link's frame in frame 0 with all joints at zero.
     pub home: SE3<f64>,
-    /// `S_i = [v; ω]`: the joint's screw in frame 0 while all joints are at zero, of unit length: `ω` of length 1 and `v = -ω x q + pitch ω` for an axis through the point q, or
-    /// `ω = 0` and `v` of length 1 for a slider. [`angular_first::twist`](fly_lie::angular_first::twist) makes it of `[ω; v]`.
+    /// `S_i = [v; ω]`: the joint's screw in frame 0 with all joints at zero, of unit length: `ω` of length 1 and `v = -ω x q + pitch ω` for an axis through the
+    /// point q, or `ω = 0` and `v` of length 1 for a prismatic joint. [`angular_first::twist`](fly_lie::angular_first::twist) converts from `[ω; v]`.
     pub screw: Vector6<f64>,
-    /// In the link's frame, which need not be at its centre.
+    /// The inertia in the link's frame, whose origin need not be the centre of mass.
     pub inertia: PseudoInertia<f64>,
 }
 
-/// Why links make no chain.
+/// Why links do not form a chain.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScrewChainError {
-    /// A screw has another length than 1.
+    /// A screw is not of unit length.
     #[error(
         "the screw of link {link} is [v; omega] = {screw:?}; expected omega of length 1, or omega = 0 and v of length 1 for a slider"
     )]
     Screw {
-        /// Which one, from 1 as in the papers.
+        /// The link, counted from 1 as in the papers.
         link: usize,
         /// `[v; ω]`
         screw: [f64; 6],
     },
-    /// A joint cannot be.
+    /// An invalid joint.
     #[error("link {link}: {error}")]
     Joint {
-        /// Which one, from 1.
+        /// The link, counted from 1.
         link: usize,
-        /// Why.
+        /// The reason.
         error: JointError,
     },
-    /// The system cannot be.
+    /// An invalid system.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A vector does not have a number for each joint.
+    /// The length of a vector is not the number of joints.
     #[error("the chain has {expected} joints, found {found} numbers of their {what}")]
     Size {
-        /// Which: `positions`, `rates`, `accelerations`.
+        /// The vector: `positions`, `rates`, `accelerations`.
         what: &'static str,
         /// The number of joints.
         expected: usize,
-        /// How many there were.
+        /// Its length.
         found: usize,
     },
 }
 
-/// How the base of a chain moves: frame 0, to which homes and screws refer.
+/// The motion of a chain's base: frame 0, to which homes and screws refer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaseMotion {
     /// In the world.
@@ -79,23 +79,24 @@ impl Default for BaseMotion {
     }
 }
 
-/// The forces that a motion of a chain needs.
+/// The forces required by a motion of a chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChainForces {
     /// Of each joint, N m or N.
     pub joints: DVector<f64>,
-    /// What holds the base: the wrench `[f; τ]` in frame 0 that acts on it from outside.
+    /// The reaction at the base: the external wrench `[f; τ]` on it, in frame 0.
     pub base: Vector6<f64>,
 }
 
-/// A serial chain as Modern Robotics and the notes on the recursive Newton-Euler algorithm describe it: every link by its pose at home, every joint by its screw in frame 0.
+/// A serial chain as in Modern Robotics and the notes on the recursive Newton-Euler algorithm: every link by its home pose, every joint by its screw in frame
+/// 0.
 ///
 /// ```text
 /// T_0i(θ) = exp(S_1 θ_1) ... exp(S_i θ_i) M_0i          the product of exponentials
 /// ```
 ///
-/// [`model`](Self::model) makes a [`Model`] of it, with which everything else of this crate goes on; [`inverse_dynamics`](Self::inverse_dynamics) lets the base move and the tool press on
-/// something.
+/// [`model`](Self::model) converts it to a [`Model`] for everything else in this crate; [`inverse_dynamics`](Self::inverse_dynamics) allows for a moving base
+/// and a wrench at the tool.
 ///
 /// ```
 /// use fly_lie::{SE3, SO3};
@@ -128,13 +129,14 @@ pub struct ScrewChain {
     links: Vec<ScrewLink>,
     tool: SE3<f64>,
     base: Option<PseudoInertia<f64>>,
-    /// On a base that moves freely.
+    /// The chain on a free base.
     floating: Model<f64>,
 }
 
 /// # Construction
 impl ScrewChain {
-    /// Links from the base on, and the pose of the tool in frame 0 at home, in a gravity of 9.81 m/s² along -z of the world.
+    /// From the links, starting at the base, and the tool's home pose in frame 0, with gravity of 9.81 m/s² along -z of the
+    /// world.
     ///
     /// # Errors
     /// See [`ScrewChainError`].
@@ -143,7 +145,7 @@ impl ScrewChain {
             let (v, omega) = (linear(&link.screw), angular(&link.screw));
             let turns = omega.norm() > 1e-12;
             let length = if turns { omega.norm() } else { v.norm() };
-            // Written so that what is not a number fails.
+            // Written so that NaN fails.
             let is_unit = (length - 1.0).abs() <= 1e-9 && v.iter().all(|v| v.is_finite());
             if !is_unit {
                 return Err(ScrewChainError::Screw {
@@ -162,7 +164,7 @@ impl ScrewChain {
         })
     }
 
-    /// In this gravity, m/s², in the world.
+    /// Sets the gravity, m/s², in the world.
     ///
     /// # Errors
     /// See [`ScrewChainError`].
@@ -171,7 +173,7 @@ impl ScrewChain {
         Ok(Self { floating, ..self })
     }
 
-    /// On a base of this inertia, in frame 0: a satellite, a vehicle.
+    /// Sets the inertia of the base, in frame 0: a satellite, a vehicle.
     ///
     /// # Errors
     /// See [`ScrewChainError`].
@@ -190,7 +192,7 @@ impl ScrewChain {
         })
     }
 
-    /// The chain on a base that stands still in the world's frame. The bodies are `joint1`, …, on the axes, with the links `link1`, …, in their own frames, and `tool`.
+    /// The chain on a base fixed at the world's frame. The bodies are `joint1`, …, on the axes, with the links `link1`, …, in their own frames, and `tool`.
     ///
     /// # Errors
     /// See [`ScrewChainError`].
@@ -198,8 +200,8 @@ impl ScrewChain {
         build(&self.links, &self.tool, None, *self.floating.gravity())
     }
 
-    /// The chain whose first body, `base`, is free: six velocity coordinates before those of the joints. Without a gravity it keeps its momentum,
-    /// [`Workspace::momentum`], whatever the joints do.
+    /// The chain whose first body, `base`, is free: six velocity coordinates precede those of the joints. Without gravity its momentum,
+    /// [`Workspace::momentum`], is conserved whatever the joints do.
     pub fn floating_model(&self) -> &Model<f64> {
         &self.floating
     }
@@ -212,7 +214,7 @@ impl ScrewChain {
         self.links.len()
     }
 
-    /// Whether it has no joint.
+    /// Returns whether it has no joints.
     pub fn is_empty(&self) -> bool {
         self.links.is_empty()
     }
@@ -242,7 +244,8 @@ impl ScrewChain {
         Ok(poses.last().copied().unwrap_or(self.tool))
     }
 
-    /// The space Jacobian, 6 x n: `d/dt T T⁻¹ = hat(J_s θ_dot)` of the tool, its columns the screws where the joints have moved them.
+    /// The space Jacobian, 6 x n: `d/dt T T⁻¹ = hat(J_s θ_dot)` of the tool; its columns are the screws in the current positions of
+    /// the joints.
     ///
     /// # Errors
     /// [`ScrewChainError::Size`].
@@ -273,8 +276,8 @@ impl ScrewChain {
 
 /// # Dynamics
 impl ScrewChain {
-    /// The forces for these positions, rates and accelerations of the joints while the base moves and the tool applies the wrench `[f; τ]` to its surroundings, in the tool's frame. It
-    /// allocates.
+    /// The forces for these positions, rates and accelerations of the joints, with a moving base and with the tool exerting the wrench `[f; τ]` on its
+    /// surroundings, in the tool's frame. Allocates.
     ///
     /// # Errors
     /// [`ScrewChainError::Size`].
@@ -314,14 +317,14 @@ impl ScrewChain {
     }
 }
 
-/// Frame 0, free to move.
+/// Frame 0 on a free joint.
 fn floating(inertia: Option<PseudoInertia<f64>>) -> Body<f64> {
     let mut body = Body::new("base", Joint::free());
     body.inertia = inertia;
     body
 }
 
-/// Frames of joints lie on their axes and are parallel to frame 0 at home. `base` is what carries it, if that is not the world.
+/// Frames of joints lie on their axes and are parallel to frame 0 at home. `base` is the carrying body, if not the world.
 fn build(
     links: &[ScrewLink],
     tool: &SE3<f64>,

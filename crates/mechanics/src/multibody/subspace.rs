@@ -1,4 +1,4 @@
-//! The directions in which a joint moves its body.
+//! The motion subspace of a joint.
 
 use nalgebra::{RealField, Vector6};
 
@@ -10,7 +10,7 @@ pub struct Subspace<T: RealField + Copy> {
 }
 
 impl<T: RealField + Copy> Subspace<T> {
-    /// No direction.
+    /// The empty subspace.
     pub fn empty() -> Self {
         Self {
             columns: [Vector6::zeros(); 6],
@@ -18,7 +18,7 @@ impl<T: RealField + Copy> Subspace<T> {
         }
     }
 
-    /// So many directions, at most six, that do not move.
+    /// A subspace of this dimension, at most six, with zero columns.
     pub(super) fn zeros(dim: usize) -> Self {
         Self {
             dim,
@@ -26,13 +26,13 @@ impl<T: RealField + Copy> Subspace<T> {
         }
     }
 
-    /// Adds a direction, of at most six.
+    /// Appends a direction, of at most six.
     pub(super) fn push(&mut self, column: Vector6<T>) {
         self.columns[self.dim] = column;
         self.dim += 1;
     }
 
-    /// The directions after a linear map.
+    /// Applies a linear map to all directions.
     pub(super) fn map(mut self, f: impl Fn(&Vector6<T>) -> Vector6<T>) -> Self {
         for column in self.columns_mut() {
             *column = f(column);
@@ -50,7 +50,7 @@ impl<T: RealField + Copy> Subspace<T> {
         &self.columns[..self.dim]
     }
 
-    /// `S xi`: the twist that these velocities make.
+    /// `S xi`: the twist of these velocities.
     #[inline]
     pub fn twist(&self, xi: &[T]) -> Vector6<T> {
         let pairs = self.columns().iter().zip(xi);

@@ -1,4 +1,4 @@
-//! Everything that the algorithms compute in a state, in arrays that are allocated once; poses and twists.
+//! All quantities that the algorithms compute in a state, in preallocated arrays; poses and twists.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::spatial::{ArticulatedInertia, RigidInertia, SpatialVector};
 use super::tree::{JointFactor, Tree};
 use super::{BodyId, Frame, Model, ReferenceFrame};
 
-/// The scratch arrays of the algorithms of one [`Model`], and what they hold after [`update`](Workspace::update).
+/// The scratch arrays of the algorithms of one [`Model`], and their results after [`update`](Workspace::update).
 ///
-/// It belongs to the model that it was made for; with another one, functions panic or compute nonsense. Poses, twists and Jacobians are those of
-/// the last [`update`](Workspace::update) and [`update_jacobians`](Workspace::update_jacobians), whatever dynamics were computed since.
+/// It belongs to the model for which it was created; with another one, functions panic or return wrong results. Poses, twists and Jacobians are
+/// those of the last [`update`](Workspace::update) and [`update_jacobians`](Workspace::update_jacobians), whatever dynamics were computed since.
 #[derive(Clone, Debug)]
 pub struct Workspace<T: RealField + Copy> {
     pub(super) kinematics: Kinematics<T>,
@@ -23,48 +23,49 @@ pub struct Workspace<T: RealField + Copy> {
     pub(super) jacobians: Vec<Matrix6xX<T>>,
     /// `q - q_0` of the springs in joints.
     pub(super) deflections: Vec<T>,
-    /// Of the algorithms that run along the tree.
+    /// The arrays of the recursive algorithms.
     pub(super) dynamics: DynamicsData<T>,
 }
 
-/// What the passes of the dynamics write; index 0 is the world where there is one more than nodes.
+/// The arrays that the recursive passes write; where there is one more entry than nodes, index 0 is the world.
 #[derive(Clone, Debug)]
 pub(super) struct DynamicsData<T: RealField + Copy> {
     pub placements: Placements<T>,
-    /// Of springs, dampers, composite inertias and derivatives, in the state that the dynamics are asked for.
+    /// For springs, dampers, composite inertias and derivatives, in the state of the dynamics call.
     pub kinematics: Kinematics<T>,
     /// The world first.
     pub motions: Vec<NodeMotion<T>>,
-    /// The world first: the wrench that a joint transmits.
+    /// The world first: the wrenches transmitted by the joints.
     pub wrenches: Vec<SpatialVector<T>>,
-    /// The world first: the wrenches that springs, dampers, drag and external wrenches demand of the nodes, in their axes; valid if `is_loaded`.
+    /// The world first: the wrenches of springs, dampers, drag and the outside on the nodes, in their axes, left-hand sides; valid if
+    /// `is_loaded`.
     pub loads: Vec<SpatialVector<T>>,
     pub is_loaded: bool,
-    /// One for the world and every body: the wrenches of springs, dampers and drag, left-hand sides.
+    /// The world and every body: the wrenches of springs, dampers and drag, left-hand sides.
     pub elements: Vec<Vector6<T>>,
-    /// Each node with all that it carries as one rigid body, in the axes of its root.
+    /// Each node with everything that it carries as one rigid body, in the axes of its root.
     pub composites: Vec<RigidInertia<T>>,
     /// For every coordinate its direction `S` and its momentum `I S` with the composite inertia, about the node's origin.
     pub directions: Vec<SpatialVector<T>>,
     pub momenta: Vec<SpatialVector<T>>,
-    /// Articulated inertias; not of leaves.
+    /// Articulated inertias; unused for leaves.
     pub articulated: Vec<ArticulatedInertia<T>>,
-    /// Those of leaves are constant.
+    /// Joint factors; those of leaves are constant.
     pub factors: Vec<JointFactor<T>>,
-    /// `M^-1`, by columns, of a tree that is one body; zero of any other.
+    /// `M^-1`, column by column, of a tree that is a single body; otherwise zero.
     pub inverse_of_one_body: [SpatialVector<T>; 6],
-    /// The first leaf that moves no inertia, if any.
+    /// The first leaf that carries no inertia, if any.
     pub leaf_without_inertia: Option<usize>,
     /// The world first.
     pub accelerations: Vec<SpatialVector<T>>,
 }
 
-/// How a node moves in the world, in its own axes.
+/// The motion of a node in the world, in its own axes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeMotion<T> {
     pub omega: Vec3<T>,
     pub alpha: Vec3<T>,
-    /// The acceleration of its origin, less gravity.
+    /// The acceleration of its origin, minus gravity.
     pub acceleration: Vec3<T>,
 }
 
@@ -127,7 +128,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// Computes the poses and twists of all bodies with the configuration `x` and the velocity `xi`.
     ///
     /// # Panics
-    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    /// If the lengths of the slices are not [`Model::config_dim`] and [`Model::dof`].
     pub fn update(&mut self, model: &Model<T>, x: &[T], xi: &[T]) {
         model.check(x, xi);
         let placements = &mut self.dynamics.placements;
@@ -141,7 +142,7 @@ impl<T: RealField + Copy> Workspace<T> {
 ///
 /// After [`Workspace::update`]. Frames are bodies, or [`Frame`]s fixed to them.
 impl<T: RealField + Copy> Workspace<T> {
-    /// `aG_b`: the pose of `b` seen from `a`.
+    /// `aG_b`: the pose of `b` in `a`.
     #[inline]
     pub fn pose(&self, a: impl Into<Frame<T>>, b: impl Into<Frame<T>>) -> SE3<T> {
         self.kinematics.pose(&a.into(), &b.into())
@@ -153,7 +154,7 @@ impl<T: RealField + Copy> Workspace<T> {
         self.kinematics.twist(&a.into(), &b.into())
     }
 
-    /// The bias acceleration `aJ_b_dot xi`: the rate of that twist while the velocity coordinates are constant, m/s² and rad/s².
+    /// The bias acceleration `aJ_b_dot xi`: the rate of that twist at constant velocity coordinates, m/s² and rad/s².
     pub fn bias_acceleration(&self, a: impl Into<Frame<T>>, b: impl Into<Frame<T>>) -> Vector6<T> {
         let (a, b) = (a.into(), b.into());
         let own = |frame: &Frame<T>| in_frame(frame, self.kinematics.body_bias(frame.body()));
@@ -178,7 +179,7 @@ impl<T: RealField + Copy> Workspace<T> {
         self.reference_change(reference, &b).twist(&twist)
     }
 
-    /// The rate of [`twist_in`](Self::twist_in) while the velocity coordinates are constant.
+    /// The rate of [`twist_in`](Self::twist_in) at constant velocity coordinates.
     pub fn bias_acceleration_in(
         &self,
         reference: ReferenceFrame,
@@ -190,7 +191,7 @@ impl<T: RealField + Copy> Workspace<T> {
         self.reference_change(reference, &b).rate(&twist, &bias)
     }
 
-    /// From the local frame of `b` to another reference.
+    /// The change from the local frame of `b` to another reference frame.
     pub(super) fn reference_change(
         &self,
         reference: ReferenceFrame,
@@ -213,7 +214,8 @@ impl<T: RealField + Copy> Workspace<T> {
     }
 }
 
-/// From a moving frame to another: local twists become `Ad(pose)` times them, and the pose changes with `twist`.
+/// The change from one moving frame to another: multiplies local twists by `Ad(pose)`, where the pose changes with
+/// `twist`.
 pub(super) struct ReferenceChange<T: RealField + Copy> {
     pose: SE3<T>,
     twist: Vector6<T>,
@@ -232,7 +234,7 @@ impl<T: RealField + Copy> ReferenceChange<T> {
     }
 }
 
-/// A body's twist, or the rate of one, in a frame that is fixed to it.
+/// Transforms a body's twist, or its rate, to a frame fixed to the body.
 #[inline]
 pub(super) fn in_frame<T: RealField + Copy>(frame: &Frame<T>, twist: Vector6<T>) -> Vector6<T> {
     match frame.own_offset() {
@@ -241,7 +243,7 @@ pub(super) fn in_frame<T: RealField + Copy>(frame: &Frame<T>, twist: Vector6<T>)
     }
 }
 
-/// The same of any kinematics.
+/// The same for any kinematics.
 impl<T: RealField + Copy> Kinematics<T> {
     #[inline]
     pub(super) fn world_pose(&self, frame: &Frame<T>) -> SE3<T> {

@@ -1,6 +1,6 @@
 //! A battery.
 
-/// Cells in series: an open-circuit voltage that falls with the charge, behind an internal resistance.
+/// Cells in series: an open-circuit voltage that decreases with the charge, behind an internal resistance.
 ///
 /// ```
 /// use fly_mechanics::propulsion::{Battery, OpenCircuit};
@@ -11,17 +11,17 @@
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Battery {
-    /// How many cells are in series.
+    /// The number of cells in series.
     pub cells: u32,
     /// A h.
     pub capacity: f64,
-    /// Of the whole battery, ohm; zero: its voltage does not sag.
+    /// Of the whole battery, ohm; zero for no voltage sag.
     pub resistance: f64,
     /// Of one cell.
     pub open_circuit: OpenCircuit,
 }
 
-/// The voltage of a cell from which nothing is drawn, by its charge, 0 to 1.
+/// The open-circuit voltage of a cell as a function of its charge, 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum OpenCircuit {
     /// `3.685 + 0.2156 s - 0.1178 s^2 + 0.3201 s^3 - 1.031 exp(-35 s)` V at the charge s: a lithium polymer cell, measured by M. Chen and
@@ -29,18 +29,18 @@ pub enum OpenCircuit {
     /// Conversion 21(2), 2006.
     #[default]
     LithiumPolymer,
-    /// Pairs of charge and V, from 0 to 1, straight lines between them.
+    /// Pairs of charge and V, from 0 to 1, interpolated linearly.
     Table(Vec<[f64; 2]>),
 }
 
-/// Why numbers are not a battery. `key` is the one in a description.
+/// Why parameters do not define a battery. `key` is the one in a description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatteryError {
     /// No cell.
     #[error("expected at least 1 cell, found none")]
     Cells,
-    /// The capacity is not above zero.
+    /// The capacity is not positive.
     #[error("expected a capacity above 0 A h, found {found}")]
     Capacity {
         /// A h.
@@ -52,24 +52,24 @@ pub enum BatteryError {
         /// ohm.
         found: f64,
     },
-    /// The table of the open-circuit voltage does not lead from 0 to 1.
+    /// The charges of the open-circuit voltage table do not increase from 0 to 1.
     #[error(
         "expected pairs of charge and V, the charge growing from 0 to 1, found the charge {found}"
     )]
     Charge {
-        /// The first one that is wrong.
+        /// The first invalid one.
         found: f64,
     },
-    /// A voltage is not above zero, or falls with growing charge.
+    /// A voltage is not positive, or decreases with increasing charge.
     #[error("expected voltages above 0 V that do not fall with growing charge, found {found} V")]
     Voltage {
-        /// The first one that is wrong, V.
+        /// The first invalid one, V.
         found: f64,
     },
 }
 
 impl BatteryError {
-    /// The key of a description that is wrong.
+    /// The key of the description at fault.
     pub fn key(&self) -> &'static str {
         match self {
             Self::Cells => "cells",
@@ -103,8 +103,7 @@ impl OpenCircuit {
 }
 
 impl Battery {
-    /// The voltage from which the internal resistance takes its part, V, at a charge up to 1. Without charge it is zero: an empty battery is
-    /// switched off.
+    /// The open-circuit voltage, V, at a charge up to 1. Zero at zero charge: an empty battery is switched off.
     pub fn open_circuit_voltage(&self, charge: f64) -> f64 {
         if charge > 0.0 {
             f64::from(self.cells) * self.open_circuit.voltage(charge)
@@ -113,15 +112,15 @@ impl Battery {
         }
     }
 
-    /// By how much a current of 1 A changes the charge, 1/s.
+    /// The rate of change of the charge for a current of 1 A, 1/s.
     pub fn rate_of_current(&self) -> f64 {
         -1.0 / (3600.0 * self.capacity)
     }
 
-    /// Checks everything that can be wrong.
+    /// Checks all parameters.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn check(&self) -> Result<(), BatteryError> {
         if self.cells == 0 {
             return Err(BatteryError::Cells);

@@ -1,18 +1,19 @@
-//! A battery and what it feeds.
+//! A battery and its loads.
 
-/// A source of the open-circuit voltage E behind a resistance r, with everything that it feeds: the current of a motor depends on the
-/// voltage V, and V on all currents. Each motor's controller takes the voltage `v` that it wants, or V if that is less:
+/// A source of the open-circuit voltage E behind a resistance r, with all its loads: the current of a motor depends on the voltage V,
+/// and V on all currents. Each motor's controller applies the requested voltage `v`, or V if that is less:
 ///
 /// ```text
 /// V = E - r I,   V I = P + sum v i,   i = (v - e) / R,   |v| = min(|v wanted|, V)
 /// ```
 ///
-/// with the back-EMF e and the resistance R of a motor, and a power P that others take at any voltage. Which motors get all that they want
-/// decides about a quadratic equation for V; of all solutions the highest is taken, which is that of a battery from which less was drawn before.
+/// with the back-EMF e and the resistance R of a motor, and a power P that other loads draw at any voltage. Given the set of motors that get their requested
+/// voltage, V solves a quadratic equation; of all solutions the highest is chosen, the one that a battery reaches from a smaller load.
 ///
-/// **Overload.** Beside the windings the battery can give at most `G = max V (E - V) / r - sum v i` over all V from 0 on. Where P is more, the others get G and no
-/// more, at the V at which G is largest: `E / 2` of a battery that feeds nothing else. Where windings alone, turned against their voltage, draw more than the battery has, V is 0 and
-/// `I = E / r`: it heats itself, and the windings brake in a short circuit. In all of these states `V = E - r I` and `V I` is what is taken.
+/// **Overload.** In addition to the windings the battery can supply at most `G = max V (E - V) / r - sum v i` over all V from 0 on. If P is larger, the other
+/// loads get only G, at the V at which G is largest: `E / 2` for a battery without windings. If windings alone, turned against their voltage, draw more than
+/// the battery can supply, V is 0 and `I = E / r`: the battery heats itself, and the windings brake in a short circuit. In all of these states `V = E - r I`
+/// holds and `V I` is the power drawn.
 ///
 /// ```
 /// use fly_mechanics::propulsion::Circuit;
@@ -35,24 +36,25 @@
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Circuit {
-    /// The voltage wanted, back-EMF and resistance of every motor: V, V, ohm; both voltages with the sign that makes the first one positive.
+    /// The requested voltage, back-EMF and resistance of every motor: V, V, ohm; both voltages with the sign that makes the first one
+    /// positive.
     motors: Vec<[f64; 3]>,
     power: f64,
 }
 
-/// What a battery gives to what it feeds.
+/// The supply of a battery under its loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Supply {
     /// V, never negative.
     pub voltage: f64,
-    /// A, negative where motors brake more than others take.
+    /// A, negative if braking motors return more than other loads draw.
     pub current: f64,
-    /// The part of the power that others take which they get: 1 but in an overload.
+    /// The fraction of the other loads' power that is supplied: 1 except in an overload.
     pub given: f64,
 }
 
 impl Circuit {
-    /// For so many motors without an allocation.
+    /// Allocates for this many motors.
     pub fn with_capacity(motors: usize) -> Self {
         Self {
             motors: Vec::with_capacity(motors),
@@ -60,32 +62,34 @@ impl Circuit {
         }
     }
 
-    /// Forgets all motors; `power` (W, at least 0) is taken at any voltage.
+    /// Removes all motors; `power` (W, at least 0) is drawn at any voltage.
     pub fn begin(&mut self, power: f64) {
         self.motors.clear();
         self.power = power;
     }
 
-    /// Adds a motor that wants `voltage` (V), with the back-EMF `emf` (V) and the resistance of its winding (ohm, above zero).
+    /// Adds a motor that requests `voltage` (V), with the back-EMF `emf` (V) and the resistance of its winding (ohm,
+    /// positive).
     pub fn add(&mut self, voltage: f64, emf: f64, resistance: f64) {
         let sign = 1.0_f64.copysign(voltage);
         (self.motors).push([voltage.abs(), emf * sign, resistance]);
     }
 
-    /// Of a source of `open` V, above zero, behind `resistance` ohm.
+    /// Solves for a source of `open` V, positive, behind `resistance` ohm.
     pub fn solve(&mut self, open: f64, resistance: f64) -> Supply {
-        // By what they want, most first: those that get less than they want come first.
+        // By requested voltage, largest first: motors that get less than requested come first.
         (self.motors).sort_unstable_by(|a, b| b[0].total_cmp(&a[0]));
         let wanted = |[v, e, r]: &[f64; 3]| v * (v - e) / r;
         let mut taken = self.motors.iter().map(wanted).sum::<f64>();
-        // Between two of the wanted voltages r G = V b - V^2 a - r W, with the power W of those that get what they want.
+        // Between two of the requested voltages r G = V b - V^2 a - r W, with the power W of the motors that get their
+        // voltage.
         let (mut a, mut b) = (1.0, open);
         let mut above = f64::INFINITY;
-        // Where most is left for the others: G and its V. At V = 0 it is nothing.
+        // The largest power left for other loads: G and its V. At V = 0 it is zero.
         let mut most = [0.0, 0.0];
         for place in 0..=self.motors.len() {
             let motor = self.motors.get(place);
-            // What is left of the sum behind the last one is rounding.
+            // The remainder of the sum after the last one is rounding error.
             let (below, fixed) = motor.map_or((0.0, 0.0), |motor| (motor[0], taken));
             let constant = resistance * (self.power + fixed);
             let voltage = highest_root(a, b, constant);
@@ -125,14 +129,14 @@ impl Circuit {
         }
     }
 
-    /// The power of the first so many motors, which get this voltage, W.
+    /// The power of the first `count` motors at this voltage, W.
     fn drawn(&self, count: usize, voltage: f64) -> f64 {
         let motors = self.motors[..count].iter();
         motors.map(|[_, e, r]| voltage * (voltage - e) / r).sum()
     }
 }
 
-/// Of `a x^2 - b x + c`, with a above zero.
+/// The larger root of `a x^2 - b x + c`, with a positive.
 fn highest_root(a: f64, b: f64, c: f64) -> Option<f64> {
     let discriminant = b * b - 4.0 * a * c;
     (discriminant >= 0.0).then(|| (b + discriminant.sqrt()) / (2.0 * a))

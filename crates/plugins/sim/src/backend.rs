@@ -16,22 +16,22 @@ pub struct Simulation {
     description: Description,
     plant: Plant,
     instruments: Instruments,
-    /// What is true in this frame: the ideal measurements without noise, what the actuators do, the wind, and the poses of the bodies.
+    /// The truth of this frame: the ideal measurements without noise, the actuators' outputs, the wind, and the poses of the bodies.
     truth: Vec<f64>,
-    /// How many of those are measurements.
+    /// The number of measurements among them.
     measurements: usize,
     tells_wind: bool,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
     faults: Faults,
-    /// The actuators whose health frames tell, by their commands, and that health.
+    /// The actuators whose health frames report, by their commands, and that health.
     health: Vec<(usize, f64)>,
     ticks: Ticks,
     /// Index of the next frame.
     next: u64,
     /// Time of the last frame, ns.
     time: i64,
-    /// How many commands were beyond their limits.
+    /// The number of commands that exceeded their limits.
     clamped: u64,
 }
 
@@ -191,7 +191,7 @@ impl Backend for Simulation {
 }
 
 impl Simulation {
-    /// Fills the groups of actuators that fail, which stand behind what is measured.
+    /// Fills the groups of failing actuators, which follow the measurements.
     fn tell_health(&self, frame: &mut FrameMut) {
         let (groups, first) = self.instruments.size();
         for (i, (_, health)) in self.health.iter().enumerate() {
@@ -203,7 +203,7 @@ impl Simulation {
         }
     }
 
-    /// Fills the group of the battery, which stands behind those.
+    /// Fills the group of the battery, which follows those.
     fn tell_battery(&mut self, frame: &mut FrameMut) {
         let (Some(values), Some(lowest)) = (self.plant.battery(), &mut self.lowest_voltage) else {
             return;
@@ -218,7 +218,7 @@ impl Simulation {
         };
     }
 
-    /// Fills the last group of the frame, which no fault concerns. The measurements have been read.
+    /// Fills the last group of the frame, which faults do not affect. The measurements have been read.
     fn tell_truth(&mut self, frame: &mut FrameMut) {
         let inputs = self.plant.system().inputs.input_dim();
         let (actual, others) = self.truth[self.measurements..].split_at_mut(inputs);
@@ -257,7 +257,7 @@ impl Simulation {
     }
 }
 
-/// The names of all bodies' poses; of one body alone its own measurement tells it.
+/// The names of all bodies' poses; a single body's own measurement suffices.
 fn body_signals(system: &System) -> impl Iterator<Item = String> {
     let count = system.model.bodies().count();
     let groups = ["position", "quaternion"];

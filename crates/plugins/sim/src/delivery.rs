@@ -1,4 +1,4 @@
-//! From what is measured to what frames tell: the way of the samples, and faults.
+//! From measurements to frames: transmission of samples, and faults.
 
 use std::ops::Range;
 
@@ -13,26 +13,26 @@ use crate::sensors::{Arrival, Link};
 /// The groups of measurements at the beginning of a frame.
 pub(crate) struct Delivery {
     channels: Vec<Channel>,
-    /// Where the values of each group stand in the frame.
+    /// The ranges of the groups in the frame.
     groups: Vec<Range<usize>>,
-    /// What has arrived of each channel last, in the order of the frame.
+    /// The last arrival on each channel, in the order of the frame.
     arrived: Vec<f64>,
-    /// Which groups measure nothing any more.
+    /// Which groups no longer measure anything.
     loose: Vec<bool>,
     faulty: u64,
 }
 
-/// Groups whose samples go one way together.
+/// Groups whose samples are transmitted together.
 pub(crate) struct Channel {
     /// Its name in the report.
     pub(crate) name: &'static str,
-    /// How many numbers each of its groups has.
+    /// The dimension of each of its groups.
     pub(crate) dims: Vec<usize>,
     pub(crate) link: Link,
 }
 
 impl Delivery {
-    /// Of channels in the order of the frame.
+    /// From channels in the order of the frame.
     pub(crate) fn new(channels: Vec<Channel>) -> Self {
         let mut end = 0;
         let dims = channels.iter().flat_map(|channel| &channel.dims);
@@ -50,17 +50,17 @@ impl Delivery {
         }
     }
 
-    /// How many groups there are, and how many numbers they have.
+    /// The number of groups, and of values.
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.groups.len(), self.arrived.len())
     }
 
-    /// Whether this channel samples at the frame of this number.
+    /// Whether this channel samples at this frame.
     pub(crate) fn is_due(&self, channel: usize, frame: u64) -> bool {
         self.channels[channel].link.is_due(frame)
     }
 
-    /// How many numbers a sample of this channel has.
+    /// The number of values in a sample of this channel.
     pub(crate) fn dim(&self, channel: usize) -> usize {
         self.channels[channel].dims.iter().sum()
     }
@@ -70,7 +70,7 @@ impl Delivery {
         self.channels[channel].link.send(time, values, valid);
     }
 
-    /// Whether a group measures nothing any more.
+    /// Sets whether a group no longer measures anything.
     pub(crate) fn set_loose(&mut self, group: usize, loose: bool) {
         self.loose[group] = loose;
     }
@@ -116,7 +116,7 @@ impl Delivery {
     }
 }
 
-/// Tells what has arrived of a group, as its fault leaves it; returns whether that is new.
+/// Writes the last arrival of a group, modified by its fault; returns whether it is new.
 fn deliver(
     (arrived, arrival): (&[f64], Option<Arrival>),
     mut fault: Option<(&GroupFault, f64, &mut Random)>,
@@ -127,7 +127,7 @@ fn deliver(
             status.valid = false;
             return false;
         }
-        // The last ones are told again.
+        // The last values are repeated.
         Some((GroupFault::Stale, ..)) => return true,
         _ => {}
     }
@@ -141,7 +141,7 @@ fn deliver(
     }
     match fault {
         Some((GroupFault::Freeze, ..)) => {
-            // What was never told cannot be frozen.
+            // A group that was never valid cannot be frozen.
             status.stamp = if status.valid { stamp } else { status.stamp };
             return status.valid;
         }
@@ -157,7 +157,7 @@ fn deliver(
     true
 }
 
-/// Adds a part of an offset: to a quaternion, of which there are four numbers, as a rotation vector.
+/// Adds a fraction of an offset: to a quaternion, which has four entries, as a rotation vector.
 fn shift(values: &mut [f64], offset: &[f64], part: f64) {
     if let ([w, x, y, z], [a, b, c]) = (&mut *values, offset) {
         let rotation = SO3::from_quaternion(&Vector4::new(*w, *x, *y, *z));

@@ -1,4 +1,4 @@
-//! All that measures, and what frames tell of it.
+//! All measurements, and their groups in the frames.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::plant::Plant;
 use crate::random::{Random, Stream};
 use crate::sensors::{Encoder, Fitted, Link, Sample, Scene, Sensor, Sensors, Timing};
 
-/// The ideal measurements of a system with their noise, and the sensors on its tracked body.
+/// The ideal measurements of a system with noise, and the sensors on its tracked body.
 pub(crate) struct Instruments {
     measurements: Measurements,
-    /// Of each group of `measurements`.
+    /// The noise of each group of `measurements`.
     noise: Vec<Noise>,
     encoder: Option<Encoder>,
-    /// Those of this frame.
+    /// The measurements of this frame.
     measured: Vec<f64>,
-    /// Where the values of their channels stand, and how many groups these have: the last ones.
+    /// The ranges of their channels, whose groups come last.
     ideal: Vec<Range<usize>>,
     ideal_groups: usize,
     fitted: Vec<Box<dyn Sensor>>,
@@ -35,7 +35,7 @@ pub(crate) struct Instruments {
 }
 
 impl Instruments {
-    /// With noise from streams of the seed, at frames of this rate, Hz.
+    /// With noise from streams of the seed, for frames at this rate, Hz.
     pub(crate) fn new(
         measurements: Measurements,
         noise: &Deviations,
@@ -108,13 +108,13 @@ impl Instruments {
         }
     }
 
-    /// How many groups and how many numbers frames tell of them: their first ones.
+    /// The numbers of groups and values in a frame, which come first.
     pub(crate) fn size(&self) -> (usize, usize) {
         self.delivery.size()
     }
 
-    /// Measures at the frame of this number, `step` s after the one before; `truth` becomes the ideal measurements without noise. Noise does not
-    /// depend on faults.
+    /// Measures at this frame, `step` s after the previous one; `truth` becomes the ideal measurements without noise. Noise does not depend on
+    /// faults.
     pub(crate) fn measure(
         &mut self,
         plant: &mut Plant,
@@ -126,7 +126,7 @@ impl Instruments {
         self.spoil(plant);
         let hidden = self.measurements.groups().len() - self.ideal_groups;
         for (index, group) in self.measurements.groups()[hidden..].iter().enumerate() {
-            // Nothing is measured in an open joint.
+            // An open joint has no measurements.
             self.delivery.set_loose(index, plant.is_loose(group.body));
         }
         for (channel, values) in self.ideal.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Instruments {
         self.measurements.read(model, x, xi, &mut self.measured);
     }
 
-    /// Adds the noise of the ideal measurements.
+    /// Adds noise to the ideal measurements.
     fn spoil(&mut self, plant: &Plant) {
         let (model, x, _) = plant.state();
         for (group, noise) in self.measurements.groups().iter().zip(&mut self.noise) {
@@ -170,7 +170,7 @@ impl Instruments {
         }
     }
 
-    /// The samples of the sensors. There is a tracked body: the first groups are its pose and twist.
+    /// Samples the sensors. There is a tracked body: the first groups are its pose and twist.
     fn sense(&mut self, plant: &mut Plant, (frame, time, step): (u64, i64, f64), truth: &[f64]) {
         let body = self.measurements.groups()[0].body;
         let (model, x, _) = plant.state();
@@ -220,7 +220,7 @@ impl Instruments {
     }
 }
 
-/// The names of the groups that frames tell, in their order.
+/// The names of the groups in a frame, in order.
 pub(crate) fn groups(measurements: &Measurements, sensors: &Sensors) -> Vec<String> {
     let hidden = if sensors.hides_state {
         state_groups(measurements)
@@ -233,7 +233,7 @@ pub(crate) fn groups(measurements: &Measurements, sensors: &Sensors) -> Vec<Stri
     ideal.chain(sensed.map(ToString::to_string)).collect()
 }
 
-/// How many groups tell pose and twist of the tracked body: the first ones.
+/// The number of groups with pose and twist of the tracked body, which come first.
 fn state_groups(measurements: &Measurements) -> usize {
     let groups = measurements.groups().iter();
     groups
@@ -241,7 +241,7 @@ fn state_groups(measurements: &Measurements) -> usize {
         .count()
 }
 
-/// How many numbers a group of sensors has.
+/// The dimension of a sensor group.
 fn dim(group: &str) -> usize {
     fly_hal::signal::group_names(group).count()
 }

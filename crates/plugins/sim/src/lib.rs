@@ -1,11 +1,10 @@
 //! The simulated vehicle, as a plugin.
 //!
-//! A system of rigid bodies with rotors, tilt servos and motors, each behind a first-order lag: joints of all kinds, springs, dampers and loops
-//! as in [`fly_mechanics::description`]. The whole state is measured, see [`Measurements`]: the *tracked* body's pose and twist in the
-//! world (`pose.*`, `twist.*`), and the joint of every other body (`joint.{i}.*`); and what [sensors] on the tracked body measure. The clock is [stepped]: frame `k` is at `k / rate`,
-//! to the nearest nanosecond, and the plant is advanced from one to the next by the classical Runge-Kutta scheme on the group of its
-//! configurations, under the commands for the last frame. The same configuration, seed and commands give the same frames,
-//! bit for bit.
+//! A system of rigid bodies with rotors, tilt servos and motors, each behind a first-order lag: joints of all kinds, springs, dampers and loops as in
+//! [`fly_mechanics::description`]. It measures the complete state, see [`Measurements`]: the *tracked* body's pose and twist in the world (`pose.*`,
+//! `twist.*`), and the joint of every other body (`joint.{i}.*`); in addition, [sensors] on the tracked body measure with errors. The clock is [stepped]: frame
+//! `k` is at `k / rate`, to the nearest nanosecond, and the classical Runge-Kutta scheme on the configuration manifold advances the plant from one frame to the
+//! next under the commands for the last frame. The same configuration, seed and commands give the same frames, bit for bit.
 //!
 //! # Configuration
 //!
@@ -81,35 +80,33 @@
 //! #     .map(|_: fly_plugin_sim::Simulation| ()).unwrap();
 //! ```
 //!
-//! The plant is the controller's vehicle unless a table `vehicle` describes another one, or a whole system. If several bodies are free
-//! and none is named, none is tracked, and they are measured in their joints.
+//! The plant is the controller's vehicle unless a table `vehicle` describes another vehicle or a whole system. If several bodies are free and none is named,
+//! none is tracked, and they are measured in their joints.
 //!
-//! - **Loops** are closed by a projection of the initial state, and stabilised at a rate of a tenth of the inverse integration step.
-//! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for
-//!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. They start at rest, with their smallest
-//!   thrust and no tilt; with `initial.commands` at those, and with `initial.commands = "first"` at the first command, as if the system
-//!   had been in motion before.
+//! - **Loops** are closed by projecting the initial state, and stabilised at a tenth of the inverse integration step.
+//! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for the thrust, the tilt angle and the
+//!   effort themselves. A time constant of 0 means no lag. They start at rest, at the smallest thrust and zero tilt; with `initial.commands`, at those values,
+//!   and with `initial.commands = "first"`, at the first command, as if the system had been in motion before.
 //! - **Air**: the drag of bodies and the aerodynamics of rotors act on the velocity relative to the air, in every stage of the integration; see
-//!   [`fly_mechanics::aerodynamics`]. Turbulence is drawn once a frame from the flight's seed and changes evenly in between. It passes with the
-//!   airspeed of the tracked body in the mean wind, and with `least_airspeed` at least. `truth.wind` tells the velocity of the air at
-//!   the tracked body's origin (of the first body, if none is tracked), where there is a table `wind` or a fault that blows.
-//! - **Wind and weak actuators** are the plant's alone: no controller is told. `truth.<command>` tells what the actuators really give.
-//! - **Truth**: every frame also tells what is true, whatever noise and faults make of the measurements, in the group `truth`:
-//!   `truth.<measurement>` for all that is measured, `truth.<command>` for what each actuator really does, and
-//!   `truth.body.{i}.position` and `truth.body.{i}.quaternion` for the pose of every body in the world, if there are several.
-//! - **Noise** is Gaussian, from one xoshiro256++ per group, seeded with the flight's seed: the noise of one group does
-//!   not depend on that of another, nor on faults.
-//! - **Faults**: `missing`, the group has no new data and is marked invalid; without any group the tick has
-//!   no frame. `stale`, the group keeps the values and the stamp of the last frame before. `non_finite`, its values are
-//!   NaN, with a fresh stamp. `dead`, the actuator gives nothing: its thrust or effort falls to zero with its lag, a tilt turns back. Unless
-//!   `reported = false`, `actuator.{i}.health` tells, i the index of its command. `docs/faults.md` has all kinds and their keys. What is drawn has a stream of
-//!   random numbers of its own for each fault.
+//!   [`fly_mechanics::aerodynamics`]. Turbulence is drawn once per frame from the flight's seed and interpolated linearly in between. It passes with the
+//!   airspeed of the tracked body in the mean wind, but at least with `least_airspeed`. `truth.wind` is the velocity of the air at the tracked body's origin
+//!   (the first body's if none is tracked), if there is a table `wind` or a wind fault.
+//! - **Wind and weak actuators** affect only the plant: controllers are not told. `truth.<command>` is the actual output of an actuator.
+//! - **Truth**: every frame also contains the true values, unaffected by noise and faults, in the group `truth`: `truth.<measurement>` for all measurements,
+//!   `truth.<command>` for the actual output of each actuator, and `truth.body.{i}.position` and `truth.body.{i}.quaternion` for the pose of every body in the
+//!   world, if there are several.
+//! - **Noise** is Gaussian, from one xoshiro256++ per group, seeded with the flight's seed: the noise of one group does not depend on that of another, nor on
+//!   faults.
+//! - **Faults**: `missing`, the group has no new data and is marked invalid; without any group the tick has no frame. `stale`, the group keeps the values and
+//!   the stamp of the last frame before the fault. `non_finite`, its values are NaN, with a fresh stamp. `dead`, the actuator produces nothing: its thrust or
+//!   effort decays to zero with its lag, and a tilt returns to zero. Unless `reported = false`, `actuator.{i}.health` reports it, i the index of its command.
+//!   `docs/faults.md` lists all kinds and their keys. Each fault draws from its own stream of random numbers.
 //!
 //! # Sensors
 //!
-//! An IMU integrates between its samples; the others sample at a frame. A sample has the stamp of its measurement, arrives `delay` and up to `jitter`
-//! later, or never, and a newer one that has arrived makes it void: stamps never go back. Groups keep their values between samples. Each sensor has random
-//! numbers of its own. `docs/sensors.md` has equations, keys and defaults.
+//! An IMU integrates between its samples; the others sample at a frame. A sample has the stamp of its measurement and arrives `delay` plus up to `jitter`
+//! later, or never; a newer sample that has arrived first replaces it, so stamps never decrease. Groups keep their values between samples. Each sensor has
+//! its own random numbers. `docs/sensors.md` lists equations, keys and defaults.
 //!
 //! [sensors]: #sensors
 //! [stepped]: fly_hal::Clock::Stepped

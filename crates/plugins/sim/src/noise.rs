@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 
 use crate::random::Random;
 
-/// Standard deviations of the measurements, for each number: m and rad, m/s and rad/s.
+/// Standard deviations of the measurements, per entry: m and rad, m/s and rad/s.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Deviations {
     pub(crate) position: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Deviations {
 }
 
 impl Deviations {
-    /// Those of the first number of a group, and of the others.
+    /// The deviations of a group's first entry and of the others.
     pub(crate) fn of(&self, quantity: Quantity) -> [f64; 2] {
         match quantity {
             Quantity::Joint => [self.joint_position, self.joint_velocity],
@@ -31,13 +31,13 @@ impl Deviations {
 
 /// Gaussian noise of one group.
 pub(crate) struct Noise {
-    /// Of the first number, and of the others.
+    /// For the first entry, and for the others.
     deviations: [f64; 2],
     random: Random,
 }
 
 impl Noise {
-    /// The noise of the group with that index.
+    /// The noise of the group with this index.
     pub(crate) fn new(deviations: [f64; 2], seed: u64, group: usize) -> Self {
         Self {
             deviations,

@@ -1,31 +1,31 @@
-//! What keeps W from falling as predicted.
+//! Why W decreases more slowly than predicted.
 
 use std::fmt;
 
 use super::Balance;
 
-/// The mean powers, W, by which dW/dt differs from the prediction between two steps, as far as they are known.
+/// The known mean powers, W, by which dW/dt differs from the prediction between two steps.
 ///
 /// ```text
 /// dW/dt + 2 R = dW/du . (u_actual - u_held) + dW/du . (u_held - u0) + rest
 /// ```
 ///
-/// with [`dW/du`](crate::Controller::energy_gradient), the input `u_actual` that the actuators have reached, the one that was commanded and held,
-/// and the one u0 that the law asks for at each moment. The rest is a disturbance, or an error of the model.
+/// with [`dW/du`](crate::Controller::energy_gradient), the input `u_actual` that the actuators have reached, the input `u_held` that was
+/// commanded and held, and the current u0 of the law. The rest is a disturbance or a model error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Powers {
-    /// Of actuators that have not reached their commands yet.
+    /// Due to actuators that have not reached their commands yet.
     pub lag: f64,
-    /// Of an input that is held between two steps.
+    /// Due to the input being held between two steps.
     pub hold: f64,
 }
 
-/// What W fell too slowly from, over all steps in which it did not fall as expected.
+/// Why W decreased too slowly, over all steps in which it did not decrease as expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Causes {
-    /// How many steps there were.
+    /// The number of these steps.
     pub steps: u64,
-    /// In how many W would have fallen as expected without the lag of the actuators.
+    /// The number of them in which W would have decreased as expected without actuator lag.
     pub but_for_lag: u64,
     /// Sums of the magnitudes of each power, W.
     lag: f64,
@@ -34,7 +34,7 @@ pub struct Causes {
 }
 
 impl Causes {
-    /// Counts a balance, if W did not fall as expected.
+    /// Counts a balance if W did not decrease as expected.
     pub(super) fn record(&mut self, balance: &Balance, powers: Powers) {
         let Balance::Rate {
             predicted,
@@ -55,7 +55,7 @@ impl Causes {
         self.rest += (excess - powers.lag - powers.hold).abs();
     }
 
-    /// The parts of lag, held inputs and the rest in what W fell too slowly from, 0 to 1 each; `None` if it never did.
+    /// The shares of lag, held input and rest in the excess of dW/dt, 0 to 1 each; `None` if there was none.
     pub fn shares(&self) -> Option<[f64; 3]> {
         let sum = self.lag + self.hold + self.rest;
         (sum > 0.0).then(|| [self.lag, self.hold, self.rest].map(|part| part / sum))
@@ -65,7 +65,7 @@ impl Causes {
 impl fmt::Display for Causes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(shares) = self.shares() else {
-            return write!(f, "nothing kept W from falling");
+            return write!(f, "W fell as predicted");
         };
         let [lag, hold, rest] = shares.map(|share| 100.0 * share);
         write!(
@@ -98,7 +98,7 @@ mod tests {
             },
         );
         assert_eq!(causes.shares(), None, "it fell as expected");
-        // 1 W too slowly, of which the lag is 0.8 W and the held input 0.1 W.
+        // An excess of 1 W, of which the lag is 0.8 W and the held input 0.1 W.
         let powers = Powers {
             lag: 0.8,
             hold: 0.1,
@@ -109,7 +109,7 @@ mod tests {
             assert!((share - expected).abs() < 1e-12, "{shares:?}");
         }
         assert_eq!((causes.steps, causes.but_for_lag), (1, 0));
-        // Without the lag it would have been within what holding the input explains.
+        // Without the lag it would have been within the allowance for holding the input.
         causes.record(
             &balance(-1.0),
             Powers {

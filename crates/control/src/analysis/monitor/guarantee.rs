@@ -1,4 +1,4 @@
-//! When the total energy of the errors falls.
+//! When the total error energy is guaranteed to decrease.
 #![allow(non_snake_case)]
 
 use std::fmt;
@@ -15,45 +15,46 @@ use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
 use crate::transport::TransportError;
 
-/// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and errors of the model, so that W falls.
+/// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and model errors, so that W decreases.
 ///
 /// | | reference at rest | moving reference |
 /// |---|---|---|
-/// | energy-based, transport map that fits, (5.43) | falls | falls, Konz (5.55) |
-/// | body-based, one pair whose Jacobian can be inverted | falls | falls, Konz (5.23) |
-/// | body-based otherwise | falls | need not |
-/// | particle-based | falls | need not |
-/// | rank of B below the degrees of freedom | need not | need not |
+/// | energy-based, matching transport map, (5.43) | decreases | decreases, Konz (5.55) |
+/// | body-based, one pair with an invertible Jacobian | decreases | decreases, Konz (5.23) |
+/// | body-based otherwise | decreases | not guaranteed |
+/// | particle-based | decreases | not guaranteed |
+/// | rank of B below the degrees of freedom | not guaranteed | not guaranteed |
 ///
-/// Konz claims it of the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide. Along a moving reference `dW/dt = -2 R - P` holds
-/// for all of them, Konz (5.10), with the power P that the reference takes: [`DesiredMotion::reference_power_at`](crate::template::DesiredMotion::reference_power_at).
+/// Konz claims this for the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide. Along a moving reference
+/// `dW/dt = -2 R - P` holds for all of them, Konz (5.10), with the power P that the reference extracts:
+/// [`DesiredMotion::reference_power_at`](crate::template::DesiredMotion::reference_power_at).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LyapunovGuarantee {
-    /// Always. Also of an underactuated loop that realises the template exactly.
+    /// Always, including underactuated loops that realise the template exactly.
     Always,
-    /// While the reference rests; along a moving one W may grow with this approach.
+    /// While the reference is at rest; along a moving one W may increase with this approach.
     AtRest(Approach),
-    /// Never: B has a rank below the degrees of freedom, and the matching force (5.78) does work.
+    /// Never: the rank of B is below the degrees of freedom, and the matching force (5.78) does work.
     Underactuated {
         /// The rank of B.
         rank: usize,
         /// n.
         dof: usize,
     },
-    /// Never: the controller has no desired energies, such as a state feedback.
+    /// Never: the controller has no desired energies, as in state feedback.
     NoEnergies,
 }
 
 /// Why dW/dt is not predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UncheckedReason {
-    /// There is no step before, or no time has passed since.
+    /// There is no previous step, or no time has passed since.
     First,
     /// Limits were active.
     Saturated,
-    /// The reference moves, and the strategy does not know what that takes out of W.
+    /// The reference moves, and the strategy does not compute the power that it extracts from W.
     MovingReference,
-    /// B has a rank below the degrees of freedom.
+    /// The rank of B is below the degrees of freedom.
     Underactuated {
         /// The rank of B.
         rank: usize,
@@ -85,20 +86,20 @@ impl fmt::Display for UncheckedReason {
 
 /// # Construction
 impl LyapunovGuarantee {
-    /// Of one free body whose B (6 x p) has this rank.
+    /// For one free body whose B (6 x p) has this rank.
     pub fn of_body(approach: Approach, rank: usize) -> Self {
         match approach {
             _ if rank < 6 => Self::Underactuated { rank, dof: 6 },
             Approach::Particle => Self::AtRest(approach),
-            // Both transport maps of a body fit.
+            // Both transport maps of a body match.
             Approach::Body | Approach::Energy => Self::Always,
         }
     }
 
-    /// Of a system whose B (n x p) has this rank, see [`input_rank`].
+    /// For a system whose B (n x p) has this rank, see [`input_rank`].
     ///
-    /// Whether the transport map fits is tested at twenty states about the neutral configuration, to eight digits; states where it does not exist are
-    /// left out. Allocates.
+    /// Tests at twenty states about the neutral configuration, to eight digits, whether the transport map matches; skips states where the map is
+    /// singular. Allocates.
     pub fn of_system(model: &Model<f64>, template: &mut Template<Model<f64>>, rank: usize) -> Self {
         let (dof, approach) = (model.dof(), template.approach());
         if rank < dof {
@@ -161,7 +162,7 @@ impl Controller<SystemPlant> {
                     LyapunovGuarantee::AtRest(template.approach())
                 }
             }
-            // A quadratic potential, and the identity as the map that suits it.
+            // A quadratic potential, with the identity as its matching map.
             Strategy::Euclidean(_) => LyapunovGuarantee::Always,
             Strategy::Feedback(_) | Strategy::Multirotor(_) => LyapunovGuarantee::NoEnergies,
         }
@@ -191,7 +192,8 @@ struct Sample {
 }
 
 impl SystemPlant {
-    /// The least rank of B (n x p) about the neutral configuration, of what rolls after the projection. Allocates.
+    /// The least rank of B (n x p) about the neutral configuration, after the projection of rolling constraints.
+    /// Allocates.
     pub(crate) fn input_rank(&mut self) -> usize {
         let model = self.model().clone();
         let rest = vec![0.0; model.dof()];
@@ -225,7 +227,7 @@ fn configurations(model: &Model<f64>) -> impl Iterator<Item = Vec<f64>> + '_ {
     })
 }
 
-/// Whether all samples agree; those that say nothing are left out.
+/// Whether the test holds at all samples for which it is defined.
 fn everywhere(model: &Model<f64>, mut holds: impl FnMut(&Sample) -> Option<bool>) -> bool {
     let mut configurations = configurations(model);
     let mut next = || configurations.next().unwrap_or_default();
@@ -244,7 +246,7 @@ fn kinematics(model: &Model<f64>, x: &[f64]) -> Workspace<f64> {
     workspace
 }
 
-/// (5.43); `None` where the map does not exist.
+/// (5.43); `None` where the map is singular.
 fn map_fits(model: &Model<f64>, template: &mut Template<Model<f64>>, at: &Sample) -> Option<bool> {
     let (actual, reference) = (kinematics(model, &at.x), kinematics(model, &at.x_R));
     match template.check_map(model, &actual, &reference, DIGITS) {
@@ -254,7 +256,7 @@ fn map_fits(model: &Model<f64>, template: &mut Template<Model<f64>>, at: &Sample
     }
 }
 
-/// Whether one pair carries all energies, and `Ad(E) J_R xi_R` always is a twist that the system can have: `xi_E = J^+ z_E` then is a velocity error.
+/// Whether one pair carries all energies and `Ad(E) J_R xi_R` always is an admissible twist of the system: `xi_E = J^+ z_E` is then a velocity error.
 fn one_invertible_pair(
     model: &Model<f64>,
     pairs: &[(BodyId, BodyId)],

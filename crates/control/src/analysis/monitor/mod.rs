@@ -19,26 +19,27 @@ use crate::Step;
 /// dW/dt = -2 R - P + xi_E^T r,   r = Mbar xi_dot + bbar                               Konz (5.10), (5.23), (5.55) for r = 0
 /// ```
 ///
-/// [`LyapunovGuarantee`] says when r = 0, and when P = 0 too, so that W falls. Along a moving reference that takes power P out of W, or brings it, the template says how much:
-/// [`Step::reference_power`](crate::Step). Where r is not zero, limits are active or P is not known, there is nothing to compare, and the monitor says so.
+/// [`LyapunovGuarantee`] tells when r = 0, and when also P = 0, so that W decreases. Along a moving reference that extracts the power P from W, or supplies it,
+/// the template computes it: [`Step::reference_power`](crate::Step). If r is not zero, limits are active or P is unknown, there is no prediction, and the
+/// monitor reports why.
 ///
-/// # What is allowed
+/// # Tolerance
 ///
-/// An input that is held for the time h between two steps realises the desired motion at the first of them only; at the second
-/// `r = Mbar M^-1 B (u - u0)` with the input u that was held and u0 that is asked for then. With the inequality of Cauchy and Schwarz
+/// An input held for the time h between two steps realises the desired motion only at the first of them; at the second `r = Mbar M^-1 B (u - u0)`
+/// with the held input u and the law's current u0. By the Cauchy-Schwarz inequality
 ///
 /// ```text
 /// |xi_E^T r| <= sqrt(2 T) ||u0 - u||_H,   H = (M^-1 B)^T Mbar M^-1 B                      H of (5.83)
 /// ```
 ///
-/// As r grows linearly from zero, half of this is the mean power of holding the input; all of it is allowed, with the larger T of both ends, and so is the
-/// change of R, for its mean is that of both ends. What is above is no matter of sampling: wind, a wrong mass, a lag, a broken rotor. Energies are known to
-/// twelve digits of the largest W, and to 1e-18 J (an error of 1 nm against 2 N/m): less is rounding.
+/// As r grows linearly from zero, half of this bounds the mean power of holding the input. The tolerance is all of it, with the larger T of both ends, plus
+/// the change of R, whose mean is taken over both ends. An excess beyond the tolerance is not due to sampling: wind, a wrong mass, a lag, a broken rotor.
+/// Energies are known to twelve digits of the largest W, and to 1e-18 J (an error of 1 nm against 2 N/m); anything smaller is rounding.
 ///
-/// [`Causes`] says which, where the inputs that were really applied are known.
+/// [`Causes`] attributes the excess if the inputs really applied are known.
 ///
-/// No bandwidth or gain enters, so that there is nothing to tune; and as everything is proportional to the desired energies, a common factor of them
-/// changes nothing.
+/// No bandwidth or gain enters, so there is nothing to tune; and as all terms are proportional to the desired energies, a common factor of them changes
+/// nothing.
 ///
 /// ```
 /// # use fly_control::{Controller, ControllerSettings, ReferencePoint};
@@ -74,10 +75,10 @@ use crate::Step;
 pub struct LyapunovMonitor {
     guarantee: LyapunovGuarantee,
     last: Option<Sample>,
-    /// The input that is intended since.
+    /// The input intended since the last step.
     held: Vec<f64>,
     report: Report,
-    /// How far W has risen above where it was lowest, J, and since when it has been rising, s.
+    /// How far W has risen above its lowest value, J, and since when it has been rising, s.
     risen: f64,
     rising_since: Option<f64>,
 }
@@ -93,24 +94,24 @@ struct Sample {
     unchecked: Option<UncheckedReason>,
 }
 
-/// What the monitor says about the time since the step before.
+/// The monitor's verdict on the time since the previous step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Balance {
     /// dW/dt is predicted.
     Rate {
         /// `-2 R - P`, the mean of both ends, W.
         predicted: f64,
-        /// The change of W by time, W.
+        /// The change of W per time, W.
         measured: f64,
-        /// How far the two may differ because the input is held, W.
+        /// The tolerated difference of the two because the input is held, W.
         allowed: f64,
     },
-    /// It is not.
+    /// dW/dt is not predicted.
     Unchecked(UncheckedReason),
 }
 
 impl Balance {
-    /// Whether W fell as expected, or faster.
+    /// Returns whether W decreased as expected, or faster.
     pub fn holds(&self) -> bool {
         match self {
             Self::Rate {
@@ -123,9 +124,9 @@ impl Balance {
     }
 }
 
-/// Energies are known to this part of the largest one.
+/// Relative accuracy of the energies, as a fraction of the largest one.
 const ROUNDING: f64 = 1e-12;
-/// And to this, J.
+/// Absolute accuracy of the energies, J.
 const RESOLUTION: f64 = 1e-18;
 
 /// # Construction
@@ -145,13 +146,13 @@ impl LyapunovMonitor {
 
 /// # Flight
 impl LyapunovMonitor {
-    /// Takes a control step at this time (s), and judges the time since the one before.
+    /// Records a control step at this time (s), and judges the time since the previous one.
     ///
-    /// `metric` is H of this step, p x p, without the priority of tilt: [`Law::metric`](crate::law::Law::metric). `moving` tells whether the reference moves: whether its velocity or acceleration is
-    /// other than zero. Steps with non-finite energies are ignored. No allocation.
+    /// `metric` is H of this step, p x p, without the tilt priority: [`Law::metric`](crate::law::Law::metric). `moving` tells whether the reference moves:
+    /// whether its velocity or acceleration is nonzero. Steps with non-finite energies are ignored. No allocation.
     ///
     /// # Panics
-    /// If the step or the metric has another number of inputs.
+    /// If the number of inputs of the step or the metric is not that of the monitor.
     pub fn observe(
         &mut self,
         time: f64,
@@ -197,22 +198,22 @@ impl LyapunovMonitor {
         balance
     }
 
-    /// Notes what the difference between measured and predicted dW/dt came from, of the balance that [`observe`](Self::observe) has just returned.
+    /// Attributes the difference between measured and predicted dW/dt, for the balance just returned by [`observe`](Self::observe).
     pub fn attribute(&mut self, balance: &Balance, powers: Powers) {
         self.report.causes.record(balance, powers);
     }
 
-    /// Forgets the step before: to be called where the reference jumps, for W then jumps with it.
+    /// Discards the previous step: call it when the reference jumps, because W jumps with it.
     pub fn restart(&mut self) {
         self.last = None;
     }
 
-    /// What was seen since the beginning.
+    /// The results since the beginning.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// `||u0 - u||_H` of what is asked for now from what was held.
+    /// `||u0 - u||_H` of the law's current u0 and the held input u.
     fn change(&self, step: &Step, metric: &DMatrix<f64>) -> f64 {
         let p = self.held.len();
         assert!(
@@ -233,7 +234,7 @@ impl LyapunovMonitor {
         let passed = now.time - before.time;
         self.report.steps += 1;
         self.report.largest = self.report.largest.max(before.total).max(now.total);
-        // What was applied since is the input of the step before; the reference may have begun to move.
+        // The applied input is that of the previous step; the reference may have begun to move.
         let moves = now
             .unchecked
             .filter(|unchecked| *unchecked != UncheckedReason::Saturated);
@@ -256,7 +257,7 @@ impl LyapunovMonitor {
         self.report.checked += 1;
         self.report.as_expected += u64::from(rate.holds());
 
-        // How far W is above its lowest, beyond what holding the input and a moving reference explain.
+        // How far W is above its lowest value, beyond what holding the input and a moving reference explain.
         let brought = (-0.5 * (before.reference + now.reference)).max(0.0);
         let rise = now.total - before.total - (hold + brought + rounding) * passed;
         self.risen = (self.risen + rise).max(0.0);
@@ -275,7 +276,7 @@ impl LyapunovMonitor {
         rate
     }
 
-    /// Nothing that W did before counts against what comes.
+    /// Restarts the measurement of rises at the current W.
     fn fall(&mut self) {
         self.risen = 0.0;
         self.rising_since = None;

@@ -1,46 +1,46 @@
-//! What the monitor has seen, in a line.
+//! The monitor's results, as one line.
 
 use std::fmt;
 
 use super::{Causes, UncheckedReason};
 
-/// What a [`LyapunovMonitor`](super::LyapunovMonitor) has seen of a flight. Written out it is one line for the flight's summary.
+/// The results of a [`LyapunovMonitor`](super::LyapunovMonitor) over a flight. Displayed as one line for the flight's summary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Steps with a step before.
+    /// Steps that have a previous step.
     pub steps: u64,
     /// Those of them in which dW/dt is predicted.
     pub checked: u64,
-    /// Those of them in which W fell as expected.
+    /// Those of them in which W decreased as expected.
     pub as_expected: u64,
-    /// The largest rise of W where it should have fallen.
+    /// The largest rise of W where it should have decreased.
     pub rise: Rise,
-    /// The longest time for which W rose step by step where it should have fallen, s.
+    /// The longest time for which W rose step by step where it should have decreased, s.
     pub longest_rise: f64,
     /// The largest W of the flight, J.
     pub largest: f64,
-    /// Why the last step that could not be checked could not.
+    /// The reason for the last step that could not be checked.
     pub unchecked: Option<UncheckedReason>,
-    /// What W fell too slowly from, where that was attributed.
+    /// Why W decreased too slowly, if attributed.
     pub causes: Causes,
 }
 
-/// How far W rose above where it had been, beyond what holding the input explains.
+/// How far W rose above its previous lowest value, beyond what holding the input explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rise {
-    /// By how much, J: 0 if it never did.
+    /// The rise, J; 0 if there was none.
     pub energy: f64,
-    /// When it was highest, s.
+    /// The time of the highest W, s.
     pub time: f64,
 }
 
 impl Report {
-    /// The part of the steps in which dW/dt is predicted, 0 to 1.
+    /// The fraction of the steps in which dW/dt is predicted, 0 to 1.
     pub fn coverage(&self) -> f64 {
         share(self.checked, self.steps)
     }
 
-    /// The largest rise by the largest W of the flight, 0 to 1.
+    /// The largest rise relative to the largest W of the flight, 0 to 1.
     pub fn relative_rise(&self) -> f64 {
         if self.rise.energy > 0.0 {
             self.rise.energy / self.largest
@@ -50,7 +50,7 @@ impl Report {
     }
 }
 
-/// Counts of steps are far below 2^52.
+/// Exact: counts of steps are far below 2^52.
 #[allow(clippy::cast_precision_loss)]
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
@@ -69,7 +69,7 @@ impl fmt::Display for Report {
         let Rise { energy, time } = self.rise;
         if energy > 0.0 {
             let percent = 100.0 * self.relative_rise();
-            // Two digits at least, without powers of ten where a reader needs none.
+            // At least two digits, in scientific notation only if necessary.
             if energy < 1e-2 {
                 write!(f, "W grew by {energy:.1e} J")?;
             } else {

@@ -1,10 +1,10 @@
-//! Gains of multirotor controllers, from the poles of the motion across.
+//! Gains of multirotor controllers from the poles of the horizontal motion.
 
 use nalgebra::Vector3;
 
 use crate::poles::Poles;
 
-/// Gains of the laws on SE(3), as accelerations by errors.
+/// Gains of the laws on SE(3): accelerations per error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultirotorGains {
     /// Along the axes of the world, 1/s^2.
@@ -18,7 +18,7 @@ pub struct MultirotorGains {
 }
 
 impl MultirotorGains {
-    /// Those of RotorPy 3.0.0, which its simulations use.
+    /// The gains that RotorPy 3.0.0 uses in its simulations.
     pub const ROTORPY: Self = Self {
         position: Vector3::new(6.5, 6.5, 15.0),
         velocity: Vector3::new(4.0, 4.0, 9.0),
@@ -26,7 +26,7 @@ impl MultirotorGains {
         rate: Vector3::new(46.64, 46.64, 46.64),
     };
 
-    /// The gains with which the motion across has the polynomial `l^4 + p3 l^3 + p2 l^2 + p1 l + p0` for small errors, and the motion about the vertical is as there.
+    /// The gains for which the horizontal motion has the polynomial `l^4 + p3 l^3 + p2 l^2 + p1 l + p0` for small errors, and yaw the given parameters.
     pub fn of_poles(poles: &Poles) -> Self {
         let [p0, p1, p2, p3] = poles.polynomial;
         let yaw = poles.yaw_inertia.recip();
@@ -39,29 +39,29 @@ impl MultirotorGains {
     }
 }
 
-/// Gains of the cascade: each loop asks the next one for so much of its error, in 1/s.
+/// Gains of the cascade: each loop commands the next one in proportion to its error, in 1/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CascadeGains {
-    /// Velocity by position error, 1/s.
+    /// Velocity per position error, 1/s.
     pub position: f64,
-    /// Acceleration by velocity error, 1/s.
+    /// Acceleration per velocity error, 1/s.
     pub velocity: f64,
-    /// Angular velocity by attitude error, 1/s.
+    /// Angular velocity per attitude error, 1/s.
     pub attitude: Vector3<f64>,
-    /// Angular acceleration by the error of the angular velocity, 1/s.
+    /// Angular acceleration per angular velocity error, 1/s.
     pub rate: Vector3<f64>,
-    /// Integral of the velocity error beside it, 1/s; 0 for none.
+    /// Integral gain of the velocity error, relative to its proportional gain, 1/s; 0 for none.
     pub velocity_integral: f64,
-    /// Integral of the error of the angular velocity beside it, 1/s; 0 for none.
+    /// Integral gain of the angular velocity error, relative to its proportional gain, 1/s; 0 for none.
     pub rate_integral: f64,
-    /// Part of the measured acceleration that is taken off, 0 for none.
+    /// Fraction of the measured acceleration that is subtracted; 0 for none.
     pub velocity_derivative: f64,
-    /// Part of the measured angular acceleration that is taken off, 0 for none.
+    /// Fraction of the measured angular acceleration that is subtracted; 0 for none.
     pub rate_derivative: f64,
 }
 
 impl CascadeGains {
-    /// The gains without integrals and derivatives with which the motion across has the poles of these for small errors.
+    /// The gains, without integrals and derivatives, for which the horizontal motion has these poles for small errors.
     pub fn of_poles(poles: &Poles) -> Self {
         let [p0, p1, p2, p3] = poles.polynomial;
         let (stiffness, damping) = (poles.yaw_stiffness, poles.yaw_damping);

@@ -4,18 +4,18 @@
 use fly_mechanics::Polytope;
 use nalgebra::{DMatrix, DVector, Matrix6xX, Vector6};
 
-/// Inputs of the least sum of squares for a wrench, and what open autopilots do where they exceed their limits.
+/// Least-squares inputs for a wrench, with the desaturation of open-source autopilots when they exceed their limits.
 #[derive(Clone, Debug)]
 pub(super) struct Mixer {
     /// B^+, p x 6.
     inverse: DMatrix<f64>,
     limits: Option<Polytope>,
-    /// Inputs of roll and pitch, of thrust, of yaw.
+    /// Inputs for roll and pitch, for thrust, and for yaw.
     parts: [DVector<f64>; 3],
     is_limited: bool,
 }
 
-/// Singular values below this part of the largest one are none.
+/// Singular values below this fraction of the largest count as zero.
 const SINGULAR: f64 = 1e-9;
 
 impl Mixer {
@@ -25,7 +25,7 @@ impl Mixer {
         let largest = dense.singular_values().max();
         let inverse = dense.pseudo_inverse(SINGULAR * largest);
         Self {
-            // A negative bound is the only error, and this one is not.
+            // A negative tolerance is the only error, and this one is positive.
             inverse: inverse.unwrap_or_else(|_| DMatrix::zeros(p, 6)),
             limits: limits.cloned(),
             parts: [(); 3].map(|()| DVector::zeros(p)),
@@ -38,7 +38,7 @@ impl Mixer {
         self.inverse.nrows()
     }
 
-    /// Whether the last desaturation gave something up.
+    /// Returns whether the last desaturation reduced the wrench.
     pub fn is_limited(&self) -> bool {
         self.is_limited
     }
@@ -48,7 +48,8 @@ impl Mixer {
         out.gemv(1.0, &self.inverse, wrench, 0.0);
     }
 
-    /// Writes the inputs within the limits: yaw is scaled down first, then the thrust is shifted as little as lets roll and pitch be, then these are scaled down.
+    /// Writes the inputs within the limits: scales yaw down first, then shifts the thrust by the least amount that preserves roll and pitch, then scales these
+    /// down.
     pub fn desaturated(&mut self, wrench: &Vector6<f64>, out: &mut DVector<f64>) {
         let part = |rows: &[usize]| {
             let mut part = Vector6::zeros();
@@ -68,7 +69,7 @@ impl Mixer {
         let Some(Polytope { matrix, bound }) = &self.limits else {
             return;
         };
-        // For each limit what is left of it is linear in the factors.
+        // The slack of each limit is linear in the factors.
         let row = |i: usize, of: &DVector<f64>| -> f64 {
             matrix
                 .row(i)
@@ -82,7 +83,7 @@ impl Mixer {
             return;
         }
         self.is_limited = true;
-        // The factors of the thrust with which roll and pitch, scaled by `scale`, are inside.
+        // The range of thrust factors for which roll and pitch, scaled by `scale`, are within the limits.
         let thrusts = |scale: f64| {
             let mut range = [f64::NEG_INFINITY, f64::INFINITY];
             for i in rows.clone() {
@@ -100,7 +101,7 @@ impl Mixer {
         };
         let mut scale = 1.0;
         let mut range = thrusts(scale);
-        // Twenty halvings: to a millionth.
+        // Twenty bisections: to a millionth.
         let mut step = 0.5;
         if range.is_none() {
             scale = 0.0;

@@ -1,4 +1,4 @@
-//! The controllers that people fly multirotors with: geometric control on SE(3), cascades of PID loops, incremental dynamic inversion.
+//! Common multirotor controllers: geometric control on SE(3), cascaded PID loops, incremental dynamic inversion.
 #![allow(non_snake_case)]
 
 mod gains;
@@ -14,16 +14,17 @@ use nalgebra::{DMatrix, DVector, Matrix3, Vector3, Vector6};
 use crate::ReferencePoint;
 use mixer::Mixer;
 
-/// Which controller.
+/// The control law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MultirotorLaw {
     /// T. Lee, M. Leok, N. H. McClamroch, *Geometric tracking control of a quadrotor UAV on SE(3)*, CDC 2010, (12)-(16): the commanded attitude's angular velocity and
     /// acceleration are those of the reference.
     Lee,
-    /// The simplified law on SE(3) of the simulator RotorPy: no feed-forward of angular velocity but the yaw rate, none of angular acceleration.
+    /// The simplified law on SE(3) of the simulator RotorPy: feeds forward the yaw rate, but no other angular velocity and no angular
+    /// acceleration.
     RotorpySe3,
-    /// As the open autopilots fly: P control of the position, PID of the velocity, P of the attitude, PID of the angular velocity, and a mixer that gives up yaw first,
-    /// then the sum of the thrusts, and roll and pitch last.
+    /// The cascade of open-source autopilots: P control of the position, PID of the velocity, P of the attitude, PID of the angular velocity, and a mixer that
+    /// sacrifices yaw first, then the collective thrust, and roll and pitch last.
     Cascade(CascadeGains),
     /// Incremental nonlinear dynamic inversion: E. J. J. Smeur, Q. Chu, G. C. H. E. de Croon, *Adaptive incremental nonlinear dynamic inversion for attitude control of
     /// micro air vehicles*, JGCD 39(3), 2016. Acceleration and input, both through the same filter, correct the model:
@@ -32,31 +33,31 @@ pub enum MultirotorLaw {
     /// B u = B u_f + M (nu - xi_dot_f)   =   M nu + b - r,     r = (M xi_dot + b - B u)_f
     /// ```
     ///
-    /// which is the law of the model with a [disturbance observer](crate::disturbance) of the filter's bandwidth; that is how it is computed.
+    /// which is the model-based law with a [disturbance observer](crate::disturbance) of the filter's bandwidth, and is computed as such.
     Indi,
 }
 
-/// A controller of one free body that is carried by thrust along its z axis, whatever its rotors are: it asks for a force along body z and a moment, which the inputs
-/// give with the least sum of squares.
+/// A controller of one free body carried by thrust along its z axis, whatever its rotors: it demands a force along body z and a moment, which the inputs
+/// produce with the least sum of squares.
 #[derive(Clone, Debug)]
 pub struct Multirotor {
     law: MultirotorLaw,
     gains: MultirotorGains,
     body: FreeBody<f64>,
     mixer: Mixer,
-    /// Of the cascade: the integrals of velocity and angular velocity errors, as accelerations.
+    /// For the cascade: the integrals of velocity and angular velocity errors, as accelerations.
     integral: [Vector3<f64>; 2],
-    /// Its last velocity, world, and angular velocity, for derivatives.
+    /// The last velocity, world, and angular velocity, for derivatives.
     last: Option<[Vector3<f64>; 2]>,
 }
 
-/// A force below this (N/kg) defines no attitude.
+/// A specific force below this (N/kg) defines no attitude.
 const SINGULAR: f64 = 1e-6;
 
-/// The step of differences: their error is its square by that of 1 rad.
+/// The step of the finite differences: their relative error is its square.
 const DIFFERENCE: f64 = 1e-5;
 
-/// What a law asks for.
+/// The demand of a law.
 struct Demand {
     /// Specific force, world, m/s^2.
     force: Vector3<f64>,
@@ -66,7 +67,7 @@ struct Demand {
 }
 
 impl Multirotor {
-    /// Of a vehicle, with limits of its inputs or without.
+    /// For a vehicle, with or without limits of its inputs.
     pub fn new(
         vehicle: &Vehicle,
         law: MultirotorLaw,
@@ -88,11 +89,11 @@ impl Multirotor {
         self.law
     }
 
-    /// Writes u0, p numbers, `elapsed` s after the call before. `load` is a force (N, world) that an observer has found: the thrust leans against it, and who balances
-    /// what is along it adds the input for that. No allocation.
+    /// Writes u0, p entries, `elapsed` s after the previous call. `load` is a force (N, world) that an observer has estimated: the thrust leans against it; the
+    /// input that balances its component along the thrust is added by the caller. No allocation.
     ///
     /// # Panics
-    /// If there are other than p inputs.
+    /// If the number of inputs is not p.
     pub fn input(
         &mut self,
         elapsed: f64,
@@ -119,7 +120,8 @@ impl Multirotor {
         }
     }
 
-    /// `[F_K, F_D]` (p x 6) of `du = -(F_K eps + F_D eps')` about level rest, by differences: without integrals and derivatives. Allocates.
+    /// `[F_K, F_D]` (p x 6) of `du = -(F_K eps + F_D eps')` about level rest, by finite differences, without integrals and derivatives.
+    /// Allocates.
     pub fn linear_gains(&self) -> [DMatrix<f64>; 2] {
         let goal = ReferencePoint::default();
         let p = self.mixer.input_dim();
@@ -156,7 +158,8 @@ impl Multirotor {
         })
     }
 
-    /// How its attitude at rest leans against a small load: the small change of the configuration by the generalised force, 6 x 6.
+    /// The derivative of the resting configuration with respect to a small load, due to leaning: 6 x 6, configuration by
+    /// generalised force.
     pub fn linear_lean(&self) -> DMatrix<f64> {
         let weight = self.body.inertia().mass() * self.body.gravity().norm();
         let mut lean = DMatrix::zeros(6, 6);
@@ -189,7 +192,7 @@ impl Multirotor {
         let off = position(&state.pose) - position(&goal.pose);
         let (v, v_d) = (velocity(&R, &state.twist), velocity(&R_d, &goal.twist));
         let free = wanted - self.body.gravity();
-        // Whoever balances the load along the thrust does so beside this law: it only leans.
+        // The component of the load along the thrust is balanced elsewhere: this law only leans.
         let beside = load / self.body.inertia().mass();
         let g = self.gains;
         let pulled = -g.position.component_mul(&off) - g.velocity.component_mul(&(v - v_d));
@@ -252,7 +255,7 @@ impl Multirotor {
                 let of_rate = rate - w;
                 let turn = cascade.rate.component_mul(&of_rate) + self.integral[1]
                     - bend * cascade.rate_derivative;
-                // Integrals wait while the mixer gives something up.
+                // Integrals are frozen while the mixer limits the wrench.
                 if elapsed.is_finite() && !self.mixer.is_limited() {
                     self.integral[0] +=
                         error * (cascade.velocity * cascade.velocity_integral * elapsed);
@@ -269,7 +272,7 @@ impl Multirotor {
     }
 }
 
-/// The attitude whose z axis points along a force, with x as near to `heading` as that allows; the present one where there is none.
+/// The attitude whose z axis is along a force, with x as close to `heading` as possible; the present attitude if undefined.
 fn attitude(force: &Vector3<f64>, heading: &Vector3<f64>, present: &SO3<f64>) -> Matrix3<f64> {
     let b3 = force.try_normalize(SINGULAR);
     let b2 = b3.and_then(|b3| b3.cross(heading).try_normalize(SINGULAR));
@@ -279,19 +282,19 @@ fn attitude(force: &Vector3<f64>, heading: &Vector3<f64>, present: &SO3<f64>) ->
     }
 }
 
-/// Its horizontal part.
+/// Its horizontal component.
 fn level(heading: &Vector3<f64>) -> Vector3<f64> {
     Vector3::new(heading.x, heading.y, 0.0)
 }
 
-/// The rate of the yaw `atan2(R_yx, R_xx)`, rad/s.
+/// The yaw rate, the derivative of `atan2(R_yx, R_xx)`, rad/s.
 fn yaw_rate(R: &SO3<f64>, w: &Vector3<f64>) -> f64 {
     let R_dot = R.matrix() * hat3(w);
     let (x, y) = (R.matrix()[(0, 0)], R.matrix()[(1, 0)]);
     (x * R_dot[(1, 0)] - y * R_dot[(0, 0)]) / (x * x + y * y).max(SINGULAR)
 }
 
-/// A rotation vector with twice the sine of half its angle for length, as quaternions give it.
+/// A rotation vector of length twice the sine of half its angle, as quaternions give it.
 fn half_angle(v: &Vector3<f64>) -> Vector3<f64> {
     let angle = v.norm();
     if angle > SINGULAR {

@@ -1,4 +1,4 @@
-//! From the section `[reference]` to what is flown.
+//! From the section `[reference]` to a trajectory.
 
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{System, Vehicle};
@@ -17,7 +17,7 @@ use crate::trajectory::{
     merged_vehicle, preview,
 };
 
-/// A reference that is ready to be flown.
+/// A reference ready to fly.
 #[allow(clippy::large_enum_variant)] // There is one of it in a flight.
 pub enum Reference {
     /// Known in advance.
@@ -31,7 +31,7 @@ impl ReferenceSettings {
     /// The reference for this vehicle.
     ///
     /// # Errors
-    /// Those of [`validate`](Self::validate), and what this vehicle cannot follow at all.
+    /// Those of [`validate`](Self::validate), and references that this vehicle cannot follow at all.
     pub fn build(&self, vehicle: &Vehicle) -> Result<Reference, SettingsError> {
         self.validate()?;
         let follower = Follower::new(vehicle);
@@ -100,13 +100,13 @@ impl ReferenceSettings {
 impl ReferenceSettings {
     /// The reference for this system.
     ///
-    /// Kinds that say how joints or bodies of a system move suit any system that has them. Those of vehicles suit a system that is one free body,
-    /// with whatever is fixed to it; on springs or dampers only if its inputs can give every wrench, as its attitudes would not follow from the
-    /// motion otherwise. What follows is looked at in advance, for 60 s if it has no end.
+    /// Kinds that prescribe how joints or bodies of a system move suit any system that has them. Those of vehicles suit a system that is one free
+    /// body with bodies fixed to it; if it has springs or dampers, only if its inputs can produce every wrench, because its attitude would
+    /// otherwise not follow from the motion. Feasibility is checked in advance, for 60 s if the reference has no end.
     ///
     /// # Errors
-    /// Those of [`validate`](Self::validate), what this system cannot follow at all, and what it cannot follow at some instant: joints beyond
-    /// their limits, targets out of reach.
+    /// Those of [`validate`](Self::validate), references that this system cannot follow at all, and those infeasible at some instant: joints
+    /// beyond their limits, targets out of reach.
     pub fn build_for_system(
         &self,
         system: &System,
@@ -137,7 +137,7 @@ impl ReferenceSettings {
         Ok(trajectory)
     }
 
-    /// The key at fault where what it describes cannot be followed.
+    /// The key at fault if the reference is infeasible.
     fn cause(&self) -> &'static str {
         match self {
             Self::Rest(_) | Self::Joints(_) => "joints",
@@ -187,10 +187,10 @@ impl ReferenceSettings {
     }
 }
 
-/// A vehicle that is to follow paths.
+/// A vehicle that follows paths.
 struct Follower<'a> {
     vehicle: &'a Vehicle,
-    /// Whether its inputs can give every wrench.
+    /// Whether its inputs can produce every wrench.
     full: bool,
 }
 
@@ -202,7 +202,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The attitude mode that is asked for, or the usual one of this vehicle.
+    /// The attitude mode requested, or the default of this vehicle.
     fn mode(&self, asked: Option<AttitudeMode>) -> Result<AttitudeMode, SettingsError> {
         match asked {
             Some(AttitudeMode::Level) if !self.full => Err(SettingsError::new(
@@ -214,7 +214,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The vehicle along a path, with the point at this height or where that makes the motion exact; or the key that makes it impossible.
+    /// The vehicle along a path, with the point at this height or where the motion is exact; or the key that makes it infeasible.
     fn along<P: Path + 'static>(
         &self,
         path: P,
@@ -238,7 +238,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Roll, pitch and yaw in degrees: turned about z, then y, then x.
+/// Roll, pitch and yaw in degrees: rotation about z, then y, then x.
 pub(super) fn attitude([roll, pitch, yaw]: [f64; 3]) -> SO3<f64> {
     let turn = |axis: Vector3<f64>, degrees: f64| SO3::exp(&(axis * degrees.to_radians()));
     turn(Vector3::z(), yaw) * turn(Vector3::y(), pitch) * turn(Vector3::x(), roll)

@@ -68,12 +68,12 @@ pub struct AngleSettings {
     pub phase: f64,
 }
 
-/// The key at fault where a system does not have the flat output.
+/// The key at fault if a system does not have the flat output.
 fn not_flat(error: &NotFlat) -> SettingsError {
     SettingsError::new("kind", error.to_string())
 }
 
-/// The key at fault where a path is not one of the joint.
+/// The key at fault if a path leaves the joint's plane or line.
 fn off(error: LeavesFrame) -> SettingsError {
     SettingsError::new("path", error.to_string())
 }
@@ -119,7 +119,7 @@ impl PlanarSettings {
         Ok(())
     }
 
-    /// The body on the joint that is named, or on the only planar one.
+    /// The body on the named joint, or on the only planar one.
     fn body(&self, system: &System) -> Result<BodyId, SettingsError> {
         if let Some(name) = &self.joint {
             let body = joint(system, name, "joint")?;

@@ -1,4 +1,4 @@
-//! Kinds of `[reference]` that say how the joints of a system move.
+//! Kinds of `[reference]` that prescribe how the joints of a system move.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ pub(super) fn joint(system: &System, name: &str, key: &str) -> Result<BodyId, Se
     })
 }
 
-/// Writes a joint's values to where it has its velocities.
+/// Writes a joint's values at its velocity indices.
 fn write(
     system: &System,
     key: &str,
@@ -130,7 +130,7 @@ fn write(
     Ok(())
 }
 
-/// All coordinates: those of the table, the others as they were.
+/// All coordinates: those in the table, the others unchanged.
 pub(super) fn fill(
     system: &System,
     key: &str,
@@ -143,7 +143,7 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// All coordinates: those of the table, the others zero.
+/// All coordinates: those in the table, the others zero.
 pub(super) fn filled(
     system: &System,
     key: &str,

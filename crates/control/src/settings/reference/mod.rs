@@ -31,8 +31,8 @@ use crate::trajectory::AttitudeMode;
 kinds! {
     /// The section `[reference]`: `kind` and the keys of that kind.
     ///
-    /// Read as a whole it is an internally tagged enumeration, whose errors know no place in the text. Who wants places reads
-    /// `kind` first and the other keys as the structure of that kind.
+    /// Deserialised as a whole it is an internally tagged enumeration, whose errors have no position in the text. To get
+    /// positions, read `kind` first and the other keys as the structure of that kind.
     ReferenceSettings {
         /// Standing still.
         Hover(HoverSettings) = "hover",
@@ -227,7 +227,7 @@ pub struct RecordedSettings {
 }
 
 impl ReferenceSettings {
-    /// The names of those that are for systems, see [`build_for_system`](Self::build_for_system).
+    /// The names of the kinds for systems, see [`build_for_system`](Self::build_for_system).
     pub const SYSTEM_KINDS: [&'static str; 7] = [
         "rest",
         "joints",
@@ -238,10 +238,10 @@ impl ReferenceSettings {
         "planar",
     ];
 
-    /// Checks everything that does not need the vehicle.
+    /// Checks everything that does not depend on the vehicle.
     ///
     /// # Errors
-    /// The first key that cannot be used.
+    /// The first invalid key.
     pub fn validate(&self) -> Result<(), SettingsError> {
         match self {
             Self::Hover(s) => s.validate(),

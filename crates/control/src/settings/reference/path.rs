@@ -65,7 +65,7 @@ impl LineSettings {
 }
 
 impl PathSettings {
-    /// How a body would be held along it.
+    /// The requested attitude mode and point height.
     fn held(&self) -> (Option<AttitudeMode>, Option<f64>) {
         match self {
             Self::Line(_) | Self::Independent(_) => (None, None),
@@ -102,7 +102,7 @@ impl PathSettings {
         Ok(())
     }
 
-    /// The path, which begins at `here` unless it says where.
+    /// The path, which starts at `here` unless it specifies a start.
     pub(super) fn path(&self, here: Vector3<f64>) -> Result<Box<dyn Path>, SettingsError> {
         Ok(match self {
             Self::Line(s) => Box::new(Waypoints::line(

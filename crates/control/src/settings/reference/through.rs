@@ -94,7 +94,7 @@ impl MinimumSnapSettings {
         positive("max_rate", self.max_rate)
     }
 
-    /// The curve in the times of legs from rest to rest.
+    /// The curve with the times of rest-to-rest legs.
     pub(super) fn curve(&self) -> Result<MinimumSnap, SettingsError> {
         let points: Vec<_> = (self.points.iter())
             .map(|p| (p.position.into(), p.yaw_deg.to_radians()))
@@ -130,7 +130,7 @@ impl SampledSettings {
         Ok(columns.take(4).eq(["time", "x", "y", "z"]))
     }
 
-    /// The joints of a system that its columns name.
+    /// The joint motion given by its columns.
     pub(super) fn motion(&self, system: &System) -> Result<JointSamples, SettingsError> {
         for (key, given) in [
             ("posture", self.posture.is_some()),
@@ -145,7 +145,7 @@ impl SampledSettings {
     }
 
     fn text(&self) -> Result<String, SettingsError> {
-        // What is no text is the user's mistake.
+        // A file that is not text is the user's mistake.
         let unreadable = |error: &std::io::Error| {
             let kind = error.kind();
             kind != ErrorKind::InvalidData && kind != ErrorKind::IsADirectory

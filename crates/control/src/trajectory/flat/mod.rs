@@ -1,6 +1,6 @@
 //! Flat outputs: references of whole bodies and systems from the path of a point, Konz 5.5.3, 5.8.
 //!
-//! | system | flat output | here |
+//! | system | flat output | type |
 //! |---|---|---|
 //! | vehicle with thrust along body z | centre of mass and heading | [`PathTrajectory`], [`attitude`] |
 //! | vehicle whose torques come with side forces | a point above the centre of mass | [`PathTrajectory::exact_for`] |

@@ -25,7 +25,7 @@ pub enum AttitudeMode {
 }
 
 impl AttitudeMode {
-    /// The usual one of a vehicle with these inputs: level if they can give every wrench.
+    /// The default for a vehicle with these inputs: level if they can produce every wrench.
     pub fn of_inputs(inputs: &Matrix6xX<f64>) -> Self {
         if fully_actuated(inputs) {
             Self::Level
@@ -42,17 +42,17 @@ pub struct PathTrajectory<P> {
     mode: AttitudeMode,
     forces: ExternalForces,
     center_of_mass: Vector3<f64>,
-    /// How far above the centre of mass the point is that follows the path, m.
+    /// The height above the centre of mass of the point that follows the path, m.
     pub(super) height: f64,
-    /// The direction in which the path is raised by as much: against gravity.
+    /// The direction in which the path is raised by that height: against gravity.
     up: Vector3<f64>,
 }
 
-/// A planned specific thrust below this is too near to free fall: the body would have to turn at once, m/s^2.
+/// The least planned specific thrust: closer to free fall the body would have to turn instantly, m/s^2.
 const LEAST_THRUST: f64 = 0.5;
 
 impl<P: Path> PathTrajectory<P> {
-    /// A body with this inertia and drag in its field of gravity, along `path`.
+    /// A body with this inertia and drag in its gravity field, along `path`.
     ///
     /// # Errors
     /// [`Infeasible::NoAttitude`] if somewhere along the path the attitude is not defined, or the specific thrust is below 0.5 m/s^2 (checked at
@@ -75,7 +75,7 @@ impl<P: Path> PathTrajectory<P> {
         Ok(trajectory)
     }
 
-    /// A vehicle along `path`, for the point at this [height](Self::with_point_height), m, or the one with which the motion is
+    /// A vehicle along `path`, for the point at this [height](Self::with_point_height), m, or the one for which the motion is
     /// [exact](Self::exact_for).
     ///
     /// # Errors
@@ -93,16 +93,16 @@ impl<P: Path> PathTrajectory<P> {
         })
     }
 
-    /// The same path for the point at this height above the centre of mass along body z, m: the thrust points along what that point needs, as
-    /// the flat outputs of vehicles ask whose torques come with side forces (Konz 5.5.3). The path is raised by the height, so that at
-    /// rest the centre of mass is on it as before.
+    /// The same path for the point at this height above the centre of mass along body z, m: the thrust points along what that point requires,
+    /// as for the flat outputs of vehicles whose torques are coupled to side forces (Konz 5.5.3). The path is raised by the height, so that
+    /// at rest the centre of mass is on it as before.
     #[must_use]
     pub fn with_point_height(mut self, height: f64) -> Self {
         self.height = height;
         self
     }
 
-    /// How far above the centre of mass the point is that follows the path, m.
+    /// The height above the centre of mass of the point that follows the path, m.
     pub fn point_height(&self) -> f64 {
         self.height
     }

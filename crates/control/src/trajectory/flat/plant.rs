@@ -1,4 +1,4 @@
-//! The equation of motion of a system at rest, in which its flat outputs are found.
+//! The equation of motion of a system at rest, from which its flat outputs are determined.
 #![allow(non_snake_case)]
 
 use fly_lie::{SE3, SO3};
@@ -6,13 +6,13 @@ use fly_mechanics::System;
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, JointKind, Workspace};
 use nalgebra::{DMatrix, Matrix6xX, Vector3};
 
-/// A system that does not have a flat output.
+/// A system without the flat output.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct NotFlat {
-    /// What has it.
+    /// The kind of system that has it.
     pub expected: &'static str,
-    /// What the system is instead.
+    /// What was found instead.
     pub found: String,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Plant<'a> {
         }
     }
 
-    /// b where the joints have moved by these steps from the neutral configuration, at these velocities.
+    /// b with the joints displaced by these steps from the neutral configuration, at these velocities.
     pub fn bias(&mut self, step: &[f64], velocity: &[f64]) -> Vec<f64> {
         let model = &self.system.model;
         let mut x = model.neutral_configuration();
@@ -45,7 +45,7 @@ impl<'a> Plant<'a> {
         b
     }
 
-    /// B where the last bias was.
+    /// B in the configuration of the last bias.
     pub fn inputs(&self) -> DMatrix<f64> {
         let (n, inputs) = (self.system.model.dof(), &self.system.inputs);
         let mut B = DMatrix::zeros(n, inputs.input_dim());

@@ -12,24 +12,24 @@ use crate::trajectory::jet::Jet;
 use crate::trajectory::path::LeavesFrame;
 use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
 
-/// The coordinates `[x, y, alpha]` of a planar vertical take-off and landing aircraft: a point above it is a flat output y, Konz (5.152)-(5.154),
-/// which prints other signs.
+/// The coordinates `[x, y, alpha]` of a planar vertical take-off and landing aircraft, from a point above it that is a flat output y,
+/// Konz (5.152)-(5.154), which prints other signs.
 ///
 /// ```text
 /// a = y'' - a_G,   r = y - eps a / |a|,   alpha = atan2(-a_x, a_y) - atan2(-u_x, u_y)
 /// ```
 ///
-/// where u is the direction of the body in which thrust without torque acts, and r the centre of mass. In the dissertation u is the body's y axis,
-/// and the centre of mass its origin.
+/// where u is the direction in the body of thrust without torque, and r the centre of mass. In the dissertation u is the body's y axis, and the
+/// centre of mass its origin.
 ///
-/// Without drag: on a centre of mass away from y it would push in proportion to the rate of alpha, and y is no flat output any more.
+/// Requires zero drag: drag on a centre of mass away from y would act in proportion to the rate of alpha, and y would no longer be a flat output.
 pub struct Pvtol {
     aircraft: PlanarAircraft,
     /// The motion of the flat output in the [frame](PlanarAircraft::frame).
     output: Moved,
 }
 
-/// What the flat output of a [`Pvtol`] needs to know of the system.
+/// The parameters of the flat output of a [`Pvtol`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanarAircraft {
     /// The frame of its planar joint in the world: the plane is that of its x and y axes.
@@ -45,10 +45,11 @@ pub struct PlanarAircraft {
 }
 
 impl PlanarAircraft {
-    /// Finds the aircraft in a system: `eps = sign Theta n_tau / (m |n|)`, where the wrench `[n; n_tau]` is the one that the inputs cannot give.
+    /// Identifies the aircraft in a system: `eps = sign Theta n_tau / (m |n|)`, where the wrench `[n; n_tau]` is the one that the inputs cannot
+    /// produce.
     ///
     /// # Errors
-    /// [`NotFlat`], if it is not one body on a planar joint with two thrusts.
+    /// [`NotFlat`] unless it is one body on a planar joint with two thrusts.
     pub fn of_system(system: &System) -> Result<Self, NotFlat> {
         let refused = |found: &str| NotFlat {
             expected: "one body on a planar joint, driven by two independent thrusts in its plane",
@@ -88,11 +89,11 @@ impl PlanarAircraft {
         if n.norm() < 1e-9 {
             return Err(refused("no torque"));
         }
-        // Without torque the thrust is along u, across n; upwards as far as the thrusts have a sense.
+        // Without torque the thrust is along u, orthogonal to n; its sign is that of the sum of the thrusts.
         let thrust: Vector2<f64> = B.column_iter().map(|b| Vector2::new(b[0], b[1])).sum();
         let u = Vector2::new(-n.y, n.x) / n.norm();
         let sense = if thrust.dot(&u) < 0.0 { -1.0 } else { 1.0 };
-        // Across u a force f comes with the torque -|n| f / n_tau; the point at eps u does not feel it.
+        // A force f orthogonal to u is coupled to the torque -|n| f / n_tau; the point at eps u is unaffected.
         let offset = -sense * inertia * missing[(2, 0)] / (mass * n.norm());
         let frame = joint_frame(system, body);
         let gravity = frame.rotation.inverse().act(system.model.gravity());
@@ -110,7 +111,7 @@ impl Pvtol {
     /// The flat output along a path in the world.
     ///
     /// # Errors
-    /// [`LeavesFrame`], if the path leaves the plane.
+    /// [`LeavesFrame`] if the path leaves the plane.
     pub fn new(aircraft: PlanarAircraft, path: Box<dyn Path>) -> Result<Self, LeavesFrame> {
         let output = Moved::new(path, &aircraft.frame);
         output.keeps_to(0..2)?;

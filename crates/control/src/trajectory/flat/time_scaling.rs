@@ -6,7 +6,7 @@ use super::{AttitudeMode, PathTrajectory};
 use crate::inputs::ReferenceInputs;
 use crate::trajectory::{MinimumSnap, Trajectory};
 
-/// Limits of a vehicle's motion; those of its inputs hold besides.
+/// Limits of a vehicle's motion, in addition to those of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotionLimits {
     /// Speed of the body's origin, m/s.
@@ -18,31 +18,31 @@ pub struct MotionLimits {
 /// Why a vehicle cannot fly a curve at any speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFlyable {
-    /// Its inputs cannot make the wrench.
+    /// Its inputs cannot produce the wrench.
     #[error(
         "expected a curve whose wrench the inputs can make, such as one in a vertical plane with yaw_deg along or across it"
     )]
     Wrench,
-    /// Limits, or attitudes that are not defined.
+    /// Limits, or undefined attitudes.
     #[error(
-        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any"
+        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that no speed satisfies"
     )]
     Limits,
 }
 
 /// Instants at which limits are checked.
 const SAMPLES: u32 = 1000;
-/// A curve that must be this much slower than its first guess is impossible at any speed.
+/// A curve that must be slower than the initial guess by this factor is infeasible.
 const SLOWEST: f64 = 100.0;
 
 impl PathTrajectory<MinimumSnap> {
-    /// The fastest of all [stretched](MinimumSnap::stretched) curves that stays inside these limits and those of the vehicle's inputs, to 1e-4 of its
-    /// duration. The limits are checked at 1001 instants.
+    /// The fastest [stretched](MinimumSnap::stretched) curve within these limits and those of the vehicle's inputs, to 1e-4 of its duration. The
+    /// limits are checked at 1001 instants.
     ///
     /// The other arguments are those of [`for_vehicle`](Self::for_vehicle).
     ///
     /// # Errors
-    /// [`NotFlyable`], if no speed is slow enough.
+    /// [`NotFlyable`] if no speed is low enough.
     pub fn fastest(
         curve: &MinimumSnap,
         mode: AttitudeMode,
@@ -74,7 +74,7 @@ impl PathTrajectory<MinimumSnap> {
             });
             holds.then_some(flown)
         };
-        // Faster as long as it holds, or slower until it does; then halve.
+        // Speed up while it holds, or slow down until it does; then bisect.
         let (mut slow, mut fast) = (1.0, 1.0);
         let mut best = flown(1.0);
         if best.is_some() {

@@ -10,39 +10,40 @@ use crate::trajectory::jet::Jet;
 use crate::trajectory::path::LeavesFrame;
 use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
 
-/// The coordinates of two masses on a line with a spring between them and a force on the first: the position of the second is a flat output.
+/// The coordinates of two masses on a line, coupled by a spring, with a force on the first: the position of the second is a flat output.
 ///
 /// ```text
 /// m_2 z_2'' + k (z_2 - z_1) + c = 0:   z_1 = z_2 + z_2'' / w + offset,   w = k / m_2,   offset = c / k
 /// ```
 ///
-/// Konz (5.143) prints `z_2 - z_2'' / w` and has no offset. The coordinates are those of the two joints.
+/// Konz (5.143) prints `z_2 - z_2'' / w` and omits the offset. The coordinates are those of the two joints.
 pub struct TwoMasses {
     masses: MassesOnLine,
     /// The motion of the second mass in the [frame](MassesOnLine::frame).
     output: Moved,
 }
 
-/// What the flat output of [`TwoMasses`] needs to know of the system.
+/// The parameters of the flat output of [`TwoMasses`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassesOnLine {
     /// The frame of the second mass's joint in the world: the line is its z axis.
     pub frame: SE3<f64>,
     /// w: stiffness of the spring over the second mass, 1/s².
     pub ratio: f64,
-    /// How far the first mass is ahead in equilibrium, m: by the spring's length at rest, and by the weight that it carries.
+    /// How far the first mass is ahead in equilibrium, m: the spring's rest length plus its deflection under the carried
+    /// weight.
     pub offset: f64,
-    /// Whether the first mass carries the second, whose coordinate then is the distance.
+    /// Whether the first mass carries the second, whose coordinate is then the distance.
     pub carried: bool,
     /// Whether the second mass has the first coordinate.
     pub swapped: bool,
 }
 
 impl MassesOnLine {
-    /// Finds the masses and the spring in a system.
+    /// Identifies the masses and the spring in a system.
     ///
     /// # Errors
-    /// [`NotFlat`], if it is not two masses with a spring.
+    /// [`NotFlat`] unless it is two masses with a spring.
     pub fn of_system(system: &System) -> Result<Self, NotFlat> {
         let refused = |found: String| NotFlat {
             expected: "two bodies that slide along one line, inputs at the first only, and nothing but a spring from it and gravity at the second",
@@ -107,7 +108,7 @@ impl MassesOnLine {
     }
 }
 
-/// Whether two numbers are equal but for rounding of numbers of this size.
+/// Whether two values agree to rounding at this magnitude.
 fn same(a: f64, b: f64, size: f64) -> bool {
     (a - b).abs() <= 1e-9 * size.abs()
 }
@@ -116,7 +117,7 @@ impl TwoMasses {
     /// The second mass along a path in the world.
     ///
     /// # Errors
-    /// [`LeavesFrame`], if the path leaves the line.
+    /// [`LeavesFrame`] if the path leaves the line.
     pub fn new(masses: MassesOnLine, path: Box<dyn Path>) -> Result<Self, LeavesFrame> {
         let output = Moved::new(path, &masses.frame);
         output.keeps_to(2..3)?;

@@ -1,4 +1,4 @@
-//! Trajectories of joints: from the coordinates of every joint to configuration, velocity and acceleration of the system.
+//! Joint trajectories: from the coordinates of every joint to configuration, velocity and acceleration of the system.
 #![allow(non_snake_case)]
 
 mod planar;
@@ -19,9 +19,9 @@ use super::jet::Jet;
 use super::{Infeasible, Trajectory};
 use crate::SystemPoint;
 
-/// The names of a joint's coordinates in references, one for each degree of freedom: m, or rad for angles.
+/// The names of a joint's coordinates in references, one per degree of freedom: m, or rad for angles.
 ///
-/// They are those of [`JointKind`] with an attitude by roll, pitch and yaw, `R = Rz(yaw) Ry(pitch) Rx(roll)`.
+/// They are those of [`JointKind`], with attitude as roll, pitch and yaw, `R = Rz(yaw) Ry(pitch) Rx(roll)`.
 pub fn coordinates(joint: &Joint<f64>) -> &'static [&'static str] {
     match joint.kind() {
         JointKind::Revolute(_) | JointKind::Screw { .. } => &["angle"],
@@ -36,7 +36,7 @@ pub fn coordinates(joint: &Joint<f64>) -> &'static [&'static str] {
     }
 }
 
-/// A system whose joints have these coordinates, in the order of its velocities.
+/// A system whose joints follow these coordinates, in the order of its velocities.
 ///
 /// ```
 /// use fly_control::SystemPoint;
@@ -59,11 +59,11 @@ pub struct JointTrajectory<T> {
     coordinates: T,
     joints: Vec<JointRange>,
     q: Vec<Jet<3>>,
-    /// Which of the coordinates move.
+    /// The range of moving coordinates.
     moved: Range<usize>,
 }
 
-/// A joint and its numbers in configuration and velocity.
+/// A joint with its ranges in configuration and velocity.
 struct JointRange {
     joint: Joint<f64>,
     x: Range<usize>,
@@ -71,15 +71,15 @@ struct JointRange {
 }
 
 impl<T: Trajectory<[Jet<3>]>> JointTrajectory<T> {
-    /// Coordinates of all joints of the model, one for each of its velocities.
+    /// Prescribes the coordinates of all joints of the model, one per velocity.
     pub fn new(model: &Model<f64>, coordinates: T) -> Self {
         Self::among(model, &vec![0.0; model.dof()], 0..model.dof(), coordinates)
     }
 
-    /// The coordinates `moved`, while the others rest at these values.
+    /// Prescribes the coordinates `moved`; the others rest at these values.
     ///
     /// # Panics
-    /// If there is not one value for each of the model's degrees of freedom, or `moved` is not among them.
+    /// If there is not one value per degree of freedom of the model, or `moved` is out of range.
     pub fn among(model: &Model<f64>, rest: &[f64], moved: Range<usize>, coordinates: T) -> Self {
         assert_eq!(rest.len(), model.dof(), "values of coordinates at rest");
         assert!(moved.end <= rest.len(), "moved coordinates");
@@ -123,7 +123,7 @@ impl<T: Trajectory<[Jet<3>]>> Trajectory<SystemPoint> for JointTrajectory<T> {
     }
 }
 
-/// The configuration (nu numbers) in which the joints have these coordinates (n numbers).
+/// The configuration (nu entries) for these joint coordinates (n entries).
 pub fn configuration(model: &Model<f64>, q: &[f64]) -> Vec<f64> {
     let mut point = SystemPoint::new(model);
     let q: Vec<Jet<3>> = q.iter().map(|q| Jet::constant(*q)).collect();
@@ -145,7 +145,7 @@ pub fn configuration(model: &Model<f64>, q: &[f64]) -> Vec<f64> {
 /// Configuration, velocity and acceleration of one joint.
 fn write(joint: &Joint<f64>, q: &[Jet<3>], x: &mut [f64], xi: &mut [f64], xi_dot: &mut [f64]) {
     let still = Jet::constant(0.0);
-    // Which components of the twist are the joint's velocity: none where the rates of the coordinates are.
+    // The twist components that are the joint's velocity; empty if the velocity is the coordinates' rate.
     let (position, attitude, components): ([Jet<3>; 3], [Jet<3>; 3], &[usize]) = match joint.kind()
     {
         JointKind::Planar(_) => ([q[0], q[1], still], [still, still, q[2]], &[0, 1, 5]),
@@ -174,7 +174,8 @@ fn write(joint: &Joint<f64>, q: &[Jet<3>], x: &mut [f64], xi: &mut [f64], xi_dot
             write_attitude(*a, &body.pose.rotation, &mut x[first..]);
         }
     }
-    // What is not an attitude stands in the configuration as it is, but for cosine and sine of a last angle.
+    // Coordinates other than attitudes are entries of the configuration, except that a final angle may be a cosine and
+    // a sine.
     match joint.kind() {
         JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {}
         JointKind::Free(_) => copy(&q[..3], x),
@@ -203,7 +204,7 @@ fn numbers(coordinates: AttitudeCoordinates) -> usize {
     }
 }
 
-/// An attitude as it stands in a configuration.
+/// Writes an attitude in its configuration coordinates.
 pub(super) fn write_attitude(coordinates: AttitudeCoordinates, R: &SO3<f64>, x: &mut [f64]) {
     match coordinates {
         AttitudeCoordinates::Matrix => x.copy_from_slice(R.matrix().as_slice()),

@@ -24,10 +24,10 @@ impl Trajectory<[Jet<3>]> for PlanarPath {
     }
 }
 
-/// The same with the direction of motion as the heading: what rolls goes where it points.
+/// The same with the direction of motion as the heading, as for rolling vehicles.
 pub struct AlongPath(pub Box<dyn Path>);
 
-/// Slower motion has no direction, m/s.
+/// Slower motion defines no direction, m/s.
 const LEAST_SPEED: f64 = 1e-6;
 
 impl Trajectory<[Jet<3>]> for AlongPath {

@@ -1,4 +1,4 @@
-//! Coordinates of joints through the rows of a table.
+//! Joint coordinates along the rows of a table.
 
 use fly_mechanics::System;
 
@@ -10,7 +10,7 @@ use crate::trajectory::{Infeasible, SampleError, Table, Trajectory};
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointSamples {
     table: Table,
-    /// Which coordinate each column is.
+    /// The coordinate index of each column.
     places: Vec<usize>,
     /// The columns at one instant.
     curves: Vec<Jet<5>>,
@@ -18,8 +18,8 @@ pub struct JointSamples {
 }
 
 impl JointSamples {
-    /// From comma-separated values, see [`Table::from_csv`]: columns `time` (s) and joints of the system by name (m or rad), or `joint.coordinate`
-    /// where a joint has several. Joints without a column rest in the neutral configuration.
+    /// From comma-separated values, see [`Table::from_csv`]: columns `time` (s) and the system's joints by name (m or rad), or `joint.coordinate`
+    /// for joints with several coordinates. Joints without a column rest in the neutral configuration.
     ///
     /// # Errors
     /// [`SampleError`], with the line.
@@ -54,7 +54,7 @@ impl JointSamples {
     /// Column i is the coordinate `places[i]`; the others rest at these values.
     ///
     /// # Panics
-    /// If there is not one place for each column, or one is not among the coordinates.
+    /// If there is not one index per column, or one is out of range.
     pub fn new(table: Table, places: Vec<usize>, rest: Vec<f64>) -> Self {
         assert_eq!(table.columns().len(), places.len(), "places of columns");
         assert!(

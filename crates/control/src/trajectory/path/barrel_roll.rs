@@ -1,4 +1,4 @@
-//! A roll by 360 degrees along a corkscrew.
+//! A barrel roll: 360 degrees along a corkscrew.
 
 use nalgebra::Vector3;
 
@@ -8,17 +8,17 @@ use crate::trajectory::smooth;
 
 /// One turn of a helix about a horizontal axis, from its lowest point, from rest to rest: to the left, over, and back from the right, rolling to the right.
 ///
-/// With `phi = 2 pi smooth((t - start)/duration)` and body x along the axis the body rolls once, if it is fast enough on top that
-/// the thrust must point downwards there.
+/// With `phi = 2 pi smooth((t - start)/duration)` and body x along the axis the body rolls once, provided that it is fast enough at the top for the thrust
+/// to point downwards there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BarrelRoll {
-    /// The lowest point, where it begins, m.
+    /// The lowest point, where it starts, m.
     pub position: Vector3<f64>,
     /// Direction of the axis, from the world's x towards y, rad.
     pub heading: f64,
     /// Radius, m.
     pub radius: f64,
-    /// How far it goes along the axis, m.
+    /// Distance along the axis, m.
     pub distance: f64,
     /// Time from rest to rest, s.
     pub duration: f64,

@@ -1,4 +1,4 @@
-//! A turn by 360 degrees in a hop.
+//! A flip: 360 degrees during a hop.
 
 use nalgebra::Vector3;
 
@@ -19,24 +19,25 @@ pub enum FlipAxis {
     Roll,
 }
 
-/// A hop in which the body turns over, from rest to rest and a little aside.
+/// A hop with a flip, from rest to rest, with a small displacement.
 ///
-/// With `s = (t - start)/duration` it rises by `H (4 s (1 - s))^6` and moves by `distance smooth(s)`. On top it falls with more
-/// than gravity, so that the thrust there points downwards, and the body with it: `48 H / duration^2 = g + inverted_thrust`. Along
-/// the way the acceleration aside, first forwards and then back, carries the thrust's direction once around.
+/// With `s = (t - start)/duration` it rises by `H (4 s (1 - s))^6` and moves by `distance smooth(s)`. At the top it accelerates
+/// downwards with more than gravity, so that the thrust points downwards, and the body with it:
+/// `48 H / duration^2 = g + inverted_thrust`. On the way the lateral acceleration, first forwards and then back, rotates the
+/// thrust's direction once around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flip {
     /// Where it begins, m.
     pub position: Vector3<f64>,
-    /// The direction in which it moves, from the world's x towards y, rad.
+    /// The direction of the displacement, from the world's x towards y, rad.
     pub heading: f64,
-    /// How far it moves, m.
+    /// The displacement, m.
     pub distance: f64,
     /// Time from rest to rest, s.
     pub duration: f64,
     /// When it starts, s.
     pub start: f64,
-    /// What the thrust gives, downwards, when the body is upside-down, m/s^2.
+    /// The downward specific thrust while inverted, m/s^2.
     pub inverted_thrust: f64,
     /// Gravity, m/s^2.
     pub gravity: f64,
@@ -45,7 +46,7 @@ pub struct Flip {
 }
 
 impl Flip {
-    /// How high it rises, m.
+    /// The height of the hop, m.
     pub fn height(&self) -> f64 {
         (self.gravity + self.inverted_thrust) * self.duration * self.duration / 48.0
     }

@@ -7,17 +7,17 @@ use super::{Path, PathPoint};
 use crate::trajectory::jet::Jet;
 use crate::trajectory::smooth_integral;
 
-/// Turns about a vertical axis, which begin and end at rest.
+/// Turns about a vertical axis, starting and ending at rest.
 ///
-/// With the phase phi, whose rate rises from zero to `2 pi / period` along [`smooth`](crate::trajectory::smooth) within `ramp`, and falls
-/// alike:
+/// The rate of the phase phi rises from zero to `2 pi / period` along [`smooth`](crate::trajectory::smooth) within `ramp`, and falls
+/// likewise:
 ///
 /// ```text
 /// r = center + radius [cos psi, sin psi, 0] + climb phi / (2 pi) e_z,    psi = start_angle + phi  (- phi clockwise)
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Helix {
-    /// A point of the axis, as high as the beginning, m.
+    /// A point of the axis, at the height of the start, m.
     pub center: Vector3<f64>,
     /// Radius, m.
     pub radius: f64,
@@ -25,13 +25,13 @@ pub struct Helix {
     pub period: f64,
     /// Height gained in one turn, m; zero for a circle.
     pub climb: f64,
-    /// How many turns, at least `ramp / period`; without an end if `None`.
+    /// The number of turns, at least `ramp / period`; endless if `None`.
     pub turns: Option<f64>,
     /// Time from rest to the full rate, and back, s.
     pub ramp: f64,
     /// Whether it turns clockwise, seen from above.
     pub clockwise: bool,
-    /// Where it begins, from the world's x towards y, rad.
+    /// The azimuth of the start, from the world's x towards y, rad.
     pub start_angle: f64,
     /// Yaw, rad; along the motion if `None`.
     pub yaw: Option<f64>,
@@ -42,14 +42,14 @@ impl Helix {
         std::f64::consts::TAU / self.period
     }
 
-    /// From rest to the full rate and on, `t` s after the beginning.
+    /// The phase `t` s after the start: from rest to the full rate and on.
     fn rise(&self, t: Jet<5>) -> Jet<5> {
         smooth_integral(t.scale(self.ramp.recip())).scale(self.rate() * self.ramp)
     }
 
     fn phase(&self, t: f64) -> Jet<5> {
         match self.duration() {
-            // The fall is the rise seen from the end.
+            // The fall mirrors the rise in time.
             Some(end) if t > 0.5 * end => {
                 let all = Jet::constant(self.rate() * (end - self.ramp));
                 all - self.rise(Jet::linear(end - t, -1.0))

@@ -3,7 +3,7 @@
 use super::{Path, PathPoint, side_of_yaw};
 use crate::trajectory::Sinusoid;
 
-/// A sinusoid along each axis, with a yaw of its own.
+/// A sinusoid along each axis, with a separate yaw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lissajous {
     /// x, y and z in the world, m.
@@ -25,7 +25,7 @@ impl Path for Lissajous {
     }
 
     fn horizon(&self) -> f64 {
-        // Ten periods of the slowest axis come near to every combination of phases.
+        // Ten periods of the slowest axis come close to every combination of phases.
         let frequencies = self.position.iter().map(|x| x.angular_frequency);
         let moving = frequencies.filter(|w| *w != 0.0);
         let slowest = moving.fold(f64::INFINITY, |slow, w| slow.min(w.abs()));

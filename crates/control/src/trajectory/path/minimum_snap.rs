@@ -1,4 +1,4 @@
-//! Through waypoints without stopping, as smoothly as possible.
+//! Minimum snap through waypoints, without stops.
 #![allow(non_snake_case)]
 
 use nalgebra::{DMatrix, Vector3};
@@ -8,15 +8,15 @@ use super::{Path, PathPoint};
 use crate::trajectory::jet::{Jet, Jet3, derivative};
 use crate::trajectory::{shortest_duration, smooth};
 
-/// Coefficients of a piece: degree 7, the lowest power first, in `s = (t - begin)/duration`.
+/// Coefficients of a piece: degree 7, in ascending order, in `s = (t - begin)/duration`.
 const TERMS: usize = 8;
 
-/// The curve through points with the least integral of the squared fourth derivative (snap), from rest to rest.
+/// The curve through points that minimises the integral of the squared fourth derivative (snap), from rest to rest.
 ///
-/// It consists of polynomials of degree 7 that agree in six derivatives where they meet (D. Mellinger, V. Kumar, *Minimum snap
-/// trajectory generation and control for quadrotors*, ICRA 2011); at both ends velocity, acceleration and jerk vanish. The time
-/// between two points is that of a leg from rest to rest within limits of speed and acceleration. Multiplying all times by a factor keeps
-/// the curve and divides the k-th derivative by its k-th power.
+/// Its pieces are polynomials of degree 7 that agree in six derivatives where they meet (D. Mellinger, V. Kumar, *Minimum snap trajectory
+/// generation and control for quadrotors*, ICRA 2011); at both ends velocity, acceleration and jerk vanish. The time between two points
+/// is that of a rest-to-rest leg within limits of speed and acceleration. Scaling all times by a factor preserves the curve and divides
+/// the k-th derivative by the factor's k-th power.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MinimumSnap {
     /// 8 M x 3.
@@ -27,9 +27,9 @@ pub struct MinimumSnap {
 }
 
 impl MinimumSnap {
-    /// Through these points (m) with these yaws (rad), in the times of legs from rest to rest with this speed (m/s) and acceleration (m/s^2).
+    /// Through these points (m) with these yaws (rad), with the times of rest-to-rest legs at this speed (m/s) and acceleration (m/s^2).
     ///
-    /// `None` for fewer than two points or two equal ones after one another.
+    /// `None` for fewer than two points or two equal consecutive ones.
     pub fn new(points: &[(Vector3<f64>, f64)], speed: f64, acceleration: f64) -> Option<Self> {
         let lengths = points.windows(2).map(|pair| (pair[1].0 - pair[0].0).norm());
         let durations: Vec<f64> = lengths
@@ -45,7 +45,7 @@ impl MinimumSnap {
         })
     }
 
-    /// The same curve in all times multiplied by this.
+    /// The same curve with all times multiplied by this factor.
     #[must_use]
     pub fn stretched(&self, factor: f64) -> Self {
         let mut slow = self.clone();
@@ -63,7 +63,7 @@ impl MinimumSnap {
         self.stretched(speeds.fold(0.0, f64::max) / speed)
     }
 
-    /// When it begins and when it passes each of the other points, s.
+    /// The times of the start and of each of the other points, s.
     pub fn times(&self) -> Vec<f64> {
         let mut time = 0.0;
         let mut times = vec![0.0];
@@ -74,7 +74,7 @@ impl MinimumSnap {
         times
     }
 
-    /// Position in a piece at its s.
+    /// Position on a piece at its parameter s.
     fn position(&self, piece: usize, s: Jet<5>) -> Jet3<5> {
         std::array::from_fn(|axis| {
             let column = self.coefficients.column(axis);
@@ -119,7 +119,8 @@ impl Path for MinimumSnap {
     }
 }
 
-/// The coefficients: both ends of every piece in its points, rest at both ends, six derivatives alike in between.
+/// The coefficients: each piece interpolates its points, with rest at both ends and six continuous derivatives in
+/// between.
 fn solve(points: &[(Vector3<f64>, f64)], durations: &[f64]) -> Option<DMatrix<f64>> {
     let pieces = durations.len();
     let size = TERMS * pieces;
@@ -144,7 +145,7 @@ fn solve(points: &[(Vector3<f64>, f64)], durations: &[f64]) -> Option<DMatrix<f6
         row += 2;
     }
     for joint in 1..pieces {
-        // In the time of the piece before, so that the numbers stay near one.
+        // In the previous piece's time, so that the entries stay near one.
         let ratio = durations[joint - 1] / durations[joint];
         for k in 1..=6 {
             set(row, joint - 1, k, 1.0, 1.0);
@@ -155,7 +156,7 @@ fn solve(points: &[(Vector3<f64>, f64)], durations: &[f64]) -> Option<DMatrix<f6
     A.lu().solve(&b)
 }
 
-/// What each power of s adds to the k-th derivative.
+/// The contribution of each power of s to the k-th derivative.
 fn derivative_row(k: usize, s: f64) -> [f64; TERMS] {
     std::array::from_fn(|i| {
         if i < k {
@@ -237,7 +238,7 @@ mod tests {
         let horizon = curve.horizon();
         let least = cost(horizon, |t| curve.at(t).position);
         for (axis, size) in [(0, 1.0), (1, -2.0), (2, 1.0)] {
-            // Added: what vanishes at all points, and with three derivatives at both ends.
+            // A perturbation that vanishes at all points, and with three derivatives at both ends.
             let other = |t: f64| {
                 let x = Jet::<5>::linear(t, 1.0);
                 let mut bump = Jet::constant(size);
@@ -254,7 +255,7 @@ mod tests {
             };
             let more = cost(horizon, other);
             assert!(more > least, "{axis}: {more} {least}");
-            // The first variation vanishes: what is added costs only its own snap.
+            // The first variation vanishes: the perturbation adds only its own snap.
             let own = cost(horizon, |t| {
                 let (a, b) = (other(t), curve.at(t).position);
                 std::array::from_fn(|i| a[i] - b[i])

@@ -1,7 +1,7 @@
 //! Paths: motions of a point with a heading.
 //!
 //! [`Lissajous`], [`Helix`], [`Waypoints`], [`MinimumSnap`] and [`Sampled`] suit any vehicle; [`VerticalLoop`], [`Flip`] and [`BarrelRoll`] are
-//! manoeuvres that turn it over.
+//! aerobatic manoeuvres.
 
 mod barrel_roll;
 mod flip;
@@ -30,16 +30,16 @@ pub trait Path: Send {
     /// Position and heading at the time `t`, s.
     fn at(&self, t: f64) -> PathPoint;
 
-    /// Where the side direction would become singular: the direction towards which body x points as nearly as the attitude allows,
-    /// with two derivatives, instead of [`PathPoint::side`].
+    /// If the side direction would become singular: the direction that body x should approach as closely as the attitude allows,
+    /// with two derivatives, in place of [`PathPoint::side`].
     fn forward(&self, _t: f64) -> Option<Jet3<3>> {
         None
     }
 
-    /// When it has come to rest for good, s; `None` if it never does.
+    /// When it comes to its final rest, s; `None` if it never does.
     fn duration(&self) -> Option<f64>;
 
-    /// The time within which it has shown everything: its duration, or a period. For checks before the flight.
+    /// The time after which nothing new follows: its duration, or a period. For checks before the flight.
     fn horizon(&self) -> f64;
 }
 
@@ -48,8 +48,8 @@ pub trait Path: Send {
 pub struct PathPoint {
     /// Position in the world, m, with four derivatives.
     pub position: Jet3<5>,
-    /// The direction towards which body y points as nearly as the attitude allows, with two derivatives; need not have
-    /// length 1. Upright, body x is to its right, seen from above.
+    /// The direction that body y should approach as closely as the attitude allows, with two derivatives; need not have
+    /// length 1. When upright, body x is to its right, seen from above.
     pub side: Jet3<3>,
 }
 

@@ -1,4 +1,4 @@
-//! Paths seen from elsewhere, or with another heading.
+//! Paths in another frame, or with another heading.
 
 use std::ops::Range;
 
@@ -19,11 +19,11 @@ pub struct Moved {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("at {time} s it leaves the {what} on which the body moves by {distance:.6} m")]
 pub struct LeavesFrame {
-    /// When, s.
+    /// The time, s.
     pub time: f64,
     /// `line` or `plane`.
     pub what: &'static str,
-    /// By how much, m.
+    /// The distance, m.
     pub distance: f64,
 }
 
@@ -54,13 +54,13 @@ impl Path for Moved {
 }
 
 impl Moved {
-    /// A path in the world, in the coordinates of a frame with this pose.
+    /// Expresses a world path in a frame with this pose.
     pub fn new(path: Box<dyn Path>, frame: &SE3<f64>) -> Self {
         let world = frame.inverse();
         Self { path, world }
     }
 
-    /// Whether the coordinates that are not `kept` stay zero, checked at 201 instants of its horizon.
+    /// Checks that the coordinates outside `kept` stay zero, at 201 instants of its horizon.
     ///
     /// # Errors
     /// [`LeavesFrame`].
@@ -70,7 +70,7 @@ impl Moved {
             let at = derivative(&self.at(time).position, 0);
             let left = (0..3).filter(|k| !kept.contains(k)).map(|k| at[k].abs());
             let distance = left.fold(0.0, f64::max);
-            // Rounding of positions and attitudes.
+            // The rounding error of positions and attitudes.
             if distance > 1e-9 * (1.0 + at.norm()) {
                 let what = if kept.len() == 1 { "line" } else { "plane" };
                 return Err(LeavesFrame {

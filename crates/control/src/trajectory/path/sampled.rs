@@ -10,8 +10,8 @@ use crate::trajectory::{SampleError, Table};
 pub struct Sampled(Table);
 
 impl Sampled {
-    /// From comma-separated values: a header `time,x,y,z` or `time,x,y,z,yaw` (s, m, rad; turns of the yaw are counted, not folded), then one
-    /// row for each sample, see [`Table::from_csv`].
+    /// From comma-separated values: a header `time,x,y,z` or `time,x,y,z,yaw` (s, m, rad; the yaw is not wrapped), then one row per sample,
+    /// see [`Table::from_csv`].
     ///
     /// # Errors
     /// [`SampleError`], with the line.
@@ -93,7 +93,7 @@ mod tests {
             assert!((after.value() - x).abs() < 1e-8);
             for k in 0..5 {
                 let (a, b) = (before.derivative(k), after.derivative(k));
-                // The fifth derivative of the change-over is about 15120 of the difference of two fits, by the fifth power of 0.1 s.
+                // The fifth derivative of the blend is about 15120 times the difference of two fits over the fifth power of 0.1 s.
                 assert!((a - b).abs() < 1e-3 * (1.0 + a.abs()), "{i} {k} {a} {b}");
             }
             assert!(

@@ -8,8 +8,8 @@ use crate::trajectory::smooth;
 
 /// One turn on a circle in a vertical plane, from its lowest point and back, from rest to rest.
 ///
-/// The angle is `phi = 2 pi smooth((t - start)/duration)`. With [`AttitudeMode::ThrustAligned`](crate::trajectory::AttitudeMode::ThrustAligned) and enough speed on
-/// top the body turns over by 360 degrees.
+/// The angle is `phi = 2 pi smooth((t - start)/duration)`. With [`AttitudeMode::ThrustAligned`](crate::trajectory::AttitudeMode::ThrustAligned) and enough
+/// speed at the top the body turns over by 360 degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerticalLoop {
     /// Radius, m.

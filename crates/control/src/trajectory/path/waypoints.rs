@@ -1,4 +1,4 @@
-//! From point to point, at rest at each.
+//! Waypoints with a stop at each.
 
 use nalgebra::Vector3;
 
@@ -11,7 +11,7 @@ use crate::trajectory::{Leg, Transfer, shortest_duration};
 pub struct Waypoint {
     /// Position, m.
     pub position: Vector3<f64>,
-    /// Yaw there, rad. The vehicle turns by the difference as given, not by the shorter way.
+    /// Yaw there, rad. The vehicle turns by the difference as given, not the shorter way.
     pub yaw: f64,
     /// How long it rests there, s.
     pub hold: f64,
@@ -25,7 +25,7 @@ pub struct Waypoints(
 );
 
 impl Waypoints {
-    /// Through these points, as fast as a speed (m/s), an acceleration (m/s^2) and a yaw rate (rad/s) allow. Without points it rests in the
+    /// Through these points, as fast as a speed (m/s), an acceleration (m/s^2) and a yaw rate (rad/s) allow. Without points it rests at the
     /// origin.
     pub fn new(points: &[Waypoint], speed: f64, acceleration: f64, yaw_rate: f64) -> Self {
         let mut legs = Vec::with_capacity(points.len());
@@ -53,7 +53,7 @@ impl Waypoints {
         })
     }
 
-    /// One straight leg that begins at `start` and takes `duration`, s, with this yaw, rad.
+    /// One straight leg that starts at `start` and takes `duration`, s, with this yaw, rad.
     pub fn line(from: Vector3<f64>, to: Vector3<f64>, yaw: f64, start: f64, duration: f64) -> Self {
         let [from, to] = [from, to].map(|position| {
             let hold = 0.0;
@@ -87,7 +87,7 @@ impl Waypoints {
         Self::new(&[from, end], speed, acceleration, f64::INFINITY)
     }
 
-    /// When the leg from point `index` to the next begins, and how long it takes, s.
+    /// The start and the duration of the leg from point `index` to the next, s.
     pub fn leg(&self, index: usize) -> Option<(f64, f64)> {
         let leg = self.0.legs.get(index)?;
         Some((leg.start, leg.duration))

@@ -1,4 +1,4 @@
-//! Boltzmann and Hamel: Lagrange's equations in velocity coordinates that are no derivatives.
+//! The Boltzmann-Hamel equations: Lagrange's equations in quasi-velocities.
 
 use num_dual::Dual64;
 
@@ -9,9 +9,9 @@ impl Forms {
     /// `f_M = d/dt dT/dxi^i + gamma_ij^k xi^j dT/dxi^k - d_i T`, n, Konz (3.58), which prints `xi_dot` in the denominators.
     ///
     /// # Panics
-    /// If a slice has another length than the model asks for.
+    /// If the length of a slice is not that of the model.
     pub fn boltzmann_hamel(&mut self, x: &[f64], xi: &[f64], xi_dot: &[f64], force: &mut [f64]) {
-        // p = dT/dxi in a state that moves on, its rate beside it
+        // p = dT/dxi, with its rate, along the motion
         read(x, &mut self.x);
         for (varied, xi) in self.varied.iter_mut().zip(xi) {
             *varied = Dual64::new(0.0, *xi);

@@ -1,4 +1,4 @@
-//! Gibbs and Appell: the gradient of the acceleration energy.
+//! The Gibbs-Appell equations: the gradient of the acceleration energy.
 
 use num_dual::Dual64;
 
@@ -9,7 +9,7 @@ impl Forms {
     /// `f_M = dS/dxi_dot`, n, with the acceleration energy S, Konz (3.93), which prints `xi_dot^j` for the second velocity.
     ///
     /// # Panics
-    /// If a slice has another length than the model asks for.
+    /// If the length of a slice is not that of the model.
     pub fn gibbs_appell(&mut self, x: &[f64], xi: &[f64], xi_dot: &[f64], force: &mut [f64]) {
         read(x, &mut self.x);
         read(xi, &mut self.xi);

@@ -1,4 +1,4 @@
-//! Hamilton: configuration and momentum.
+//! Hamilton's equations in configuration and momentum.
 
 use nalgebra::DVector;
 use num_dual::Dual64;
@@ -8,18 +8,18 @@ use crate::multibody::{MasslessMotion, projection};
 
 /// # Hamilton
 impl Forms {
-    /// Velocity and rate of the momentum `p = M xi` under the force `f`, which is whatever is not in the potential energy, dampers
-    /// included: Konz (B.31),
+    /// Velocity and rate of the momentum `p = M xi` under the force `f`, which includes everything that is not in the potential
+    /// energy, such as dampers: Konz (B.31),
     ///
     /// ```text
     /// ξ^i = dH/dp_i,     ṗ_i = f_i - γ^k_ij ξ^j p_k - ∂_i H,     H = 1/2 pᵀ M⁻¹ p + V
     /// ```
     ///
     /// # Errors
-    /// [`MasslessMotion`] where the mass matrix has no inverse.
+    /// [`MasslessMotion`] if the mass matrix is singular.
     ///
     /// # Panics
-    /// If a slice has another length than the model asks for.
+    /// If the length of a slice is not that of the model.
     pub fn hamilton(
         &mut self,
         x: &[f64],
@@ -53,7 +53,7 @@ impl Forms {
         Ok(())
     }
 
-    /// `H` at `self.x`; it leaves `xi = M^-1 p` in `self.momentum`.
+    /// `H` at `self.x`; leaves `xi = M^-1 p` in `self.momentum`.
     fn hamiltonian(&mut self, p: &[f64]) -> Result<Dual64, MasslessMotion> {
         self.xi.fill(Dual64::from_re(0.0));
         self.workspace.update(&self.model, &self.x, &self.xi);

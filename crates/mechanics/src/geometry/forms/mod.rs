@@ -1,14 +1,14 @@
-//! The equations of motion in the forms that mechanics knows.
+//! The classical forms of the equations of motion.
 //!
-//! | form | left-hand side | here |
+//! | form | left-hand side | item |
 //! |---|---|---|
 //! | projection, Kane | `sum 0J_bᵀ (M_b 0a_b + c_b)` | [`projection`](crate::multibody::projection) |
 //! | Gibbs-Appell | `dS/dξ̇` | [`Forms::gibbs_appell`] |
 //! | Boltzmann-Hamel | `d/dt dT/dξ^i + γ^k_ij ξ^j dT/dξ^k - ∂_i T` | [`Forms::boltzmann_hamel`] |
 //! | Hamilton | `ṗ_i + γ^k_ij ξ^j p_k + ∂_i H` | [`Forms::hamilton`] |
 //!
-//! All of them are `M ξ̇ + c`, the last one with the other forces. [Projection](crate::multibody::projection) needs no derivative and is what is computed with;
-//! the others are made of an energy alone, which dual numbers differentiate exactly, and show that nothing was lost on the way.
+//! All of them equal `M ξ̇ + c`, the last one with the other forces. [Projection](crate::multibody::projection) needs no derivatives and is used in
+//! computations; the others follow from an energy alone, which dual numbers differentiate exactly, and verify it.
 
 mod boltzmann_hamel;
 mod gibbs_appell;
@@ -21,7 +21,8 @@ use crate::multibody::{EquationOfMotion, Model, Workspace};
 
 /// The forms of the equations of motion that differentiate energies.
 ///
-/// It holds the model with dual numbers, and allocates once. The cost grows with the fourth power of the number of bodies.
+/// It stores the model with dual numbers, and allocates once. The cost grows with the fourth power of the number of
+/// bodies.
 ///
 /// ```
 /// use fly_mechanics::geometry::Forms;
@@ -48,10 +49,10 @@ pub struct Forms {
     workspace: Workspace<Dual64>,
     equation: EquationOfMotion<Dual64>,
     x: Vec<Dual64>,
-    /// Where `x` is varied from.
+    /// The configuration to be varied.
     here: Vec<Dual64>,
     xi: Vec<Dual64>,
-    /// A velocity or acceleration of which one number is varied.
+    /// A velocity or acceleration with one varied entry.
     varied: Vec<Dual64>,
     momentum: DVector<Dual64>,
 }
@@ -74,7 +75,7 @@ impl Forms {
         }
     }
 
-    /// `d_i` of a function of the state along velocity coordinate `i`, at the state that `self.x` and `self.xi` hold.
+    /// `d_i` of a function of the state along velocity coordinate `i`, at the state in `self.x` and `self.xi`.
     fn derivative_along(&mut self, i: usize, function: impl FnOnce(&mut Self) -> Dual64) -> f64 {
         self.here.copy_from_slice(&self.x);
         self.varied.fill(Dual64::from_re(0.0));

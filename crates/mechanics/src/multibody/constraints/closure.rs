@@ -1,4 +1,4 @@
-//! Loop closures: joints beside those of the tree.
+//! Loop closures: joints in addition to those of the tree.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use super::pair::{Between, Equations, FramePair, PairKind, Relative};
 use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError};
 use crate::multibody::{Joint, JointError, Model};
 
-/// What joins frame B of body b with frame A of body a. The axis of all of them is the z axis of the two frames, as of a
-/// [`Joint`]; residuals are in the axes of A, in m and rad.
+/// The joint between frame B of body b and frame A of body a. Its axis is the z axis of both frames, as for a [`Joint`];
+/// residuals are in the axes of A, in m and rad.
 ///
-/// | kind | equations | what coincides |
+/// | kind | equations | constraint |
 /// |---|---|---|
-/// | fixed | 6 | the frames |
-/// | revolute | 5 | the origins and the axes |
-/// | prismatic | 5 | the axes, as lines, and the attitudes |
-/// | cylindrical | 4 | the axes, as lines |
-/// | universal | 4 | the origins; the z axis of A and the y axis of B stay at a right angle |
-/// | spherical | 3 | the origins |
-/// | planar | 3 | the xy planes |
-/// | orientation | 3 | the attitudes |
+/// | fixed | 6 | the frames coincide |
+/// | revolute | 5 | the origins and the axes coincide |
+/// | prismatic | 5 | the axes, as lines, and the attitudes coincide |
+/// | cylindrical | 4 | the axes coincide as lines |
+/// | universal | 4 | the origins coincide; the z axis of A and the y axis of B are orthogonal |
+/// | spherical | 3 | the origins coincide |
+/// | planar | 3 | the xy planes coincide |
+/// | orientation | 3 | the attitudes coincide |
 /// | point on line | 2 | the origin of B lies on the z axis of A |
 /// | point on plane | 1 | the origin of B lies in the xy plane of A |
-/// | distance | 1 | the origins are so far from each other, as the ends of a rod |
+/// | distance | 1 | the origins are at a fixed distance, as the ends of a rod |
 ///
-/// Attitudes coincide where twice the vector part of the quaternion of B in A (about the angle between them) vanishes, axes where the
-/// stereographic projection of one beside the other does. Both vanish nowhere else, so that no projection ends half a turn away; half a turn
-/// away they are singular.
+/// The residual of attitudes is twice the vector part of the quaternion of B in A (approximately the angle between them), that of axes the
+/// stereographic projection of one axis relative to the other. Both vanish nowhere else, so that no projection ends half a turn away; half a
+/// turn away they are singular.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoopKind<T: RealField + Copy> {
@@ -41,7 +41,7 @@ pub enum LoopKind<T: RealField + Copy> {
     Prismatic,
     /// A cylindrical joint.
     Cylindrical,
-    /// A cross with one axis z of A, the other y of B.
+    /// A cross: axis z of A is orthogonal to axis y of B.
     Universal,
     /// A ball joint: two points coincide.
     Spherical,
@@ -53,15 +53,15 @@ pub enum LoopKind<T: RealField + Copy> {
     PointOnLine,
     /// A pin on a table.
     PointOnPlane,
-    /// A rod between two ball joints: `(|r|^2 - L^2) / (2 L) = 0`, in m, whose multiplier is the force along the rod, N: positive where it
-    /// pushes.
+    /// A rod between two ball joints: `(|r|^2 - L^2) / (2 L) = 0`, in m. Its multiplier is the force along the rod, N: positive in
+    /// compression.
     Distance {
         /// `L`, m.
         length: T,
     },
 }
 
-/// A loop of the system, closed by two frames that a joint other than those of the tree holds together.
+/// A kinematic loop, closed by a joint between two frames in addition to those of the tree.
 ///
 /// ```
 /// use fly_mechanics::multibody::constraints::{ConstraintSet, LoopClosure, LoopKind};
@@ -88,7 +88,7 @@ pub enum LoopKind<T: RealField + Copy> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopClosure<T: RealField + Copy> {
-    /// A name of its own.
+    /// A unique name.
     pub name: String,
     /// The body of frame A, or `world`.
     pub a: String,
@@ -98,7 +98,7 @@ pub struct LoopClosure<T: RealField + Copy> {
     pub frame_in_a: SE3<T>,
     /// The pose of B in the frame of body b.
     pub frame_in_b: SE3<T>,
-    /// What holds the frames together.
+    /// The joint between the frames.
     pub kind: LoopKind<T>,
 }
 
@@ -121,14 +121,14 @@ impl<T: RealField + Copy> LoopClosure<T> {
         }
     }
 
-    /// The same closure between frames at these poses in a and in b.
+    /// Sets the poses of the frames in a and in b.
     #[must_use]
     pub fn at(mut self, frame_in_a: SE3<T>, frame_in_b: SE3<T>) -> Self {
         (self.frame_in_a, self.frame_in_b) = (frame_in_a, frame_in_b);
         self
     }
 
-    /// The same closure with the origins of its frames at these points of a and of b, m.
+    /// Sets the origins of the frames to these points of a and of b, m.
     #[must_use]
     pub fn between(mut self, point_in_a: Vector3<T>, point_in_b: Vector3<T>) -> Self {
         self.frame_in_a.translation = point_in_a;
@@ -136,7 +136,7 @@ impl<T: RealField + Copy> LoopClosure<T> {
         self
     }
 
-    /// The same closure with its axis along these directions of a and of b.
+    /// Sets the axis along these directions of a and of b.
     ///
     /// # Errors
     /// [`JointError::ZeroAxis`], [`JointError::NotFinite`].
@@ -250,8 +250,8 @@ fn position<T: RealField + Copy, const N: usize>(
     }
 }
 
-/// `2 q_xyz = 0`, about the rotation vector: its rate is `q_w omega + q_xyz x omega`, and its rate again the same of `omega_dot`, less
-/// `|omega|^2 q_xyz / 2`.
+/// `2 q_xyz = 0`, approximately the rotation vector: its rate is `q_w omega + q_xyz x omega`, and its second derivative the same
+/// expression of `omega_dot`, less `|omega|^2 q_xyz / 2`.
 fn orientation<T: RealField + Copy>(relative: &Relative<T>, out: &mut Equations<T>) {
     let omega = angular(&relative.twist);
     let q = relative.pose.rotation.to_quaternion();
@@ -264,8 +264,8 @@ fn orientation<T: RealField + Copy>(relative: &Relative<T>, out: &mut Equations<
     }
 }
 
-/// `2 (z_x, z_y) / (1 + z_z) = 0` with the axis `z` of B in A, about the angle between the axes. From `psi (1 + z_z) = 2 z_xy` by
-/// differentiation.
+/// `2 (z_x, z_y) / (1 + z_z) = 0` with the axis `z` of B in A, approximately the angle between the axes. Differentiated from
+/// `psi (1 + z_z) = 2 z_xy`.
 fn axes<T: RealField + Copy>(relative: &Relative<T>, out: &mut Equations<T>) {
     let two: T = convert(2.0);
     let omega = angular(&relative.twist);
@@ -281,7 +281,7 @@ fn axes<T: RealField + Copy>(relative: &Relative<T>, out: &mut Equations<T>) {
     for k in 0..2 {
         let residual = two * z[k] / weight;
         let rate = (two * z_rate[k] - residual * z_rate.z) / weight;
-        // What the rate of z is multiplied with, in B: e . R (omega x e_z) = omega . (e_z x R^T e).
+        // The factor of the rate of z, in B: e . R (omega x e_z) = omega . (e_z x R^T e).
         let along = (unit(k) * two - Vector3::z() * residual) / weight;
         let turn = Vector3::z().cross(&(R.transpose() * along));
         let direction = join(&Vector3::zeros(), &turn);
@@ -300,7 +300,7 @@ fn right_angle<T: RealField + Copy>(relative: &Relative<T>, out: &mut Equations<
     out.push(up.y, direction, drift);
 }
 
-/// `(|r|^2 - L^2) / (2 L) = 0`, a polynomial: there is no length to divide by.
+/// `(|r|^2 - L^2) / (2 L) = 0`, a polynomial: no division by the length.
 fn distance<T: RealField + Copy>(relative: &Relative<T>, length: T, out: &mut Equations<T>) {
     let (v, omega) = (linear(&relative.twist), angular(&relative.twist));
     let r = relative.pose.translation;

@@ -1,4 +1,4 @@
-//! What every constraint provides.
+//! The constraint interface.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use nalgebra::{DMatrixViewMut, RealField, Vector6};
 use super::ConstraintSetError;
 use crate::multibody::{BodyId, Model, Workspace};
 
-/// One or several scalar equations that the motion of a system satisfies.
+/// One or several scalar equations on the motion of a system.
 ///
 /// ```text
 /// holonomic:     ψ(x, t) = 0         ψ_dot = Z ξ + ∂ψ/∂t    Z ξ_dot = b = -Z_dot ξ - ...     Konz (3.80a)
 /// nonholonomic:  η(x, ξ, t) = 0      Z = ∂η/∂ξ              Z ξ_dot = b = -(the rest of η_dot)   Konz (3.80b, c)
 /// ```
 ///
-/// (3.80b) prints the initial condition `Z_i^k ξ_0^k = 0`; the sum is over i. Everything that closes loops, rolls or couples joints here is an
-/// implementation; a user-defined one goes into a [`ConstraintSet`](super::ConstraintSet) the same way, see [`Custom`].
+/// (3.80b) prints the initial condition `Z_i^k ξ_0^k = 0`; the sum is over i. All loop closures, rolling contacts and joint couplings here are
+/// implementations; a user-defined one is added to a [`ConstraintSet`](super::ConstraintSet) the same way, see [`Custom`].
 pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
     /// The number of scalar equations.
     fn equations(&self) -> usize;
@@ -24,11 +24,11 @@ pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
     /// Whether an equation is holonomic.
     fn kind(&self, equation: usize) -> ConstraintKind;
 
-    /// Writes all equations in this state. `rows` come filled with zeros.
+    /// Writes all equations in this state. `rows` are zero on entry.
     fn evaluate(&self, motion: &EvaluatedState<'_, T>, rows: &mut Rows<'_, T>);
 
-    /// Calls `apply` with every wrench `[f; tau]` that the constraint exerts on a body, in the frame of that body, where the multipliers of
-    /// its equations are these. A constraint that acts on joints instead of bodies calls it never.
+    /// Calls `apply` with every wrench `[f; tau]` that the constraint exerts on a body, in the frame of that body, for these multipliers of
+    /// its equations. A constraint on joints instead of bodies never calls it.
     fn wrenches(
         &self,
         motion: &EvaluatedState<'_, T>,
@@ -39,7 +39,7 @@ pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
     }
 }
 
-/// Whether an equation constrains the configuration.
+/// Whether an equation constrains configuration or velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstraintKind {
     /// It constrains the configuration: `psi(x, t) = 0`.
@@ -50,7 +50,8 @@ pub enum ConstraintKind {
 
 /// The state in which constraints are evaluated.
 ///
-/// The workspace must hold it: after [`Workspace::update`] and [`Workspace::update_jacobians`] with the same slices.
+/// Its workspace must be up to date: after [`Workspace::update`] and [`Workspace::update_jacobians`] with the same
+/// slices.
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluatedState<'a, T: RealField + Copy> {
     /// The system.
@@ -66,10 +67,10 @@ pub struct EvaluatedState<'a, T: RealField + Copy> {
 }
 
 impl<'a, T: RealField + Copy> EvaluatedState<'a, T> {
-    /// Brings the workspace into this state, Jacobians included.
+    /// Updates the workspace to this state, Jacobians included.
     ///
     /// # Panics
-    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    /// If the lengths of the slices are not [`Model::config_dim`] and [`Model::dof`].
     pub fn new(
         model: &'a Model<T>,
         workspace: &'a mut Workspace<T>,
@@ -89,31 +90,31 @@ impl<'a, T: RealField + Copy> EvaluatedState<'a, T> {
     }
 }
 
-/// The equations of one constraint: an entry of each slice and a row of `Z` for each equation.
+/// The equations of one constraint: one entry of each slice and one row of `Z` per equation.
 #[derive(Debug)]
 pub struct Rows<'a, T: RealField + Copy> {
-    /// `psi` of holonomic equations; of no meaning for nonholonomic ones.
+    /// `psi` of holonomic equations; unused for nonholonomic ones.
     pub residual: &'a mut [T],
-    /// `psi_dot` or `eta`: how much the velocity violates the equation.
+    /// `psi_dot` or `eta`: the violation of the equation by the velocity.
     pub rate: &'a mut [T],
     /// `Z`
     pub jacobian: DMatrixViewMut<'a, T>,
     /// `b`, without stabilisation.
     pub bias: &'a mut [T],
-    /// The size of the terms of which a row of `Z` is the sum, where they may cancel: a row far smaller than its scale is rounding and ties nothing.
-    /// Zero, as it comes, stands for the length of the row.
+    /// The magnitude of the terms summed in a row of `Z`, if they may cancel: a row far smaller than its scale is rounding and constrains nothing.
+    /// Zero, the initial value, stands for the norm of the row.
     pub scale: &'a mut [T],
 }
 
-/// A constraint as it is described, by the names of bodies.
+/// The description of a constraint, which refers to bodies by name.
 pub trait ConstraintDescription<T: RealField + Copy>: Debug {
-    /// Its own name, which errors mention.
+    /// Its name, for error messages.
     fn name(&self) -> &str;
 
-    /// The constraint, with the names found in a model.
+    /// Resolves the names in a model.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// The error in the description.
     fn compile(&self, model: &Model<T>) -> Result<Arc<dyn Constraint<T>>, ConstraintSetError>;
 }
 
@@ -152,12 +153,12 @@ pub trait ConstraintDescription<T: RealField + Copy>: Debug {
 pub struct Custom<T: RealField + Copy> {
     /// Its name.
     pub name: String,
-    /// What it says.
+    /// The equations.
     pub constraint: Arc<dyn Constraint<T>>,
 }
 
 impl<T: RealField + Copy> Custom<T> {
-    /// This constraint under this name.
+    /// Names this constraint.
     pub fn new(name: impl Into<String>, constraint: Arc<dyn Constraint<T>>) -> Self {
         Self {
             name: name.into(),

@@ -1,4 +1,4 @@
-//! Bodies on planes: rolling, and sliding without friction.
+//! Contact with planes: rolling, and sliding without friction.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::pair::{Between, Equations, FramePair, PairKind, Relative};
 use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError, Surface};
 use crate::multibody::Model;
 
-/// A body's convex surface that stays in touch with a plane of another body or of the world.
+/// A body's convex surface that stays in contact with a plane of another body or of the world.
 ///
-/// Rolling has three equations: the point of the body that touches has no velocity along the two axes of the plane, which ties velocities
-/// only, and the height of the lowest point is zero, which is holonomic. Sliding has the last one alone. The multipliers are the contact
-/// force on the body in the axes of the plane, N: `[x, y, z]`, or `z`. The plane pulls, too: ask [`ContactForce::condition`](super::ContactForce::condition)
-/// whether it can.
+/// Rolling has three equations: the contact point of the body has no velocity along the two axes of the plane, which is nonholonomic, and the height of the
+/// lowest point is zero, which is holonomic. Sliding has only the latter. The multipliers are the contact force on the body in the axes of the plane, N:
+/// `[x, y, z]`, or `z`. The constraint is bilateral, so the plane can also pull: [`ContactForce::condition`](super::ContactForce::condition) tells whether
+/// the force is physical.
 ///
 /// ```
 /// use fly_lie::SE3;
@@ -31,11 +31,11 @@ use crate::multibody::Model;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaneContact<T: RealField + Copy, S> {
-    /// A name of its own.
+    /// A unique name.
     pub name: String,
-    /// The body of the plane, or `world`.
+    /// The body that has the plane, or `world`.
     pub plane: String,
-    /// The body of the surface.
+    /// The body that has the surface.
     pub body: String,
     /// The pose of the plane in its body: the plane is `z = 0` of this frame, and the surface is above it.
     pub frame_in_plane: SE3<T>,
@@ -43,7 +43,7 @@ pub struct PlaneContact<T: RealField + Copy, S> {
     pub frame_in_body: SE3<T>,
     /// The surface.
     pub surface: S,
-    /// Whether it rolls; else it slides without friction.
+    /// Whether it rolls; otherwise it slides without friction.
     pub rolls: bool,
 }
 
@@ -80,7 +80,7 @@ impl<T: RealField + Copy, S: Surface<T>> PlaneContact<T, S> {
         }
     }
 
-    /// The same contact with plane and surface at these poses in their bodies.
+    /// Sets the poses of plane and surface in their bodies.
     #[must_use]
     pub fn at(mut self, frame_in_plane: SE3<T>, frame_in_body: SE3<T>) -> Self {
         (self.frame_in_plane, self.frame_in_body) = (frame_in_plane, frame_in_body);
@@ -135,8 +135,8 @@ where
         }
     }
 
-    /// The velocity `R (v + omega x p)` of the point that touches. Its component along the normal is the rate of the height: the point
-    /// wanders along the plane only.
+    /// The velocity `R (v + omega x p)` of the material point in contact. Its component along the normal is the rate of the height,
+    /// because the contact point moves along the plane only.
     fn evaluate(&self, relative: &Relative<T>) -> Equations<T> {
         let (v, omega) = (linear(&relative.twist), angular(&relative.twist));
         let R = relative.pose.rotation.matrix();

@@ -1,4 +1,4 @@
-//! Joints that depend on each other: gears, belts, differentials, locked joints.
+//! Coupled joints: gears, belts, differentials, locked joints.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::multibody::{AngleCoordinates, BodyId, JointKind, Model};
 
-/// A linear equation between coordinates of joints, `sum a_k q_k = offset`.
+/// A linear equation between joint coordinates, `sum a_k q_k = offset`.
 ///
-/// A coordinate is a translation or an angle that counts its turns: those of revolute, prismatic, screw, cylindrical and universal joints, the
-/// angle of planar ones, the translation along the axis and the angle of Schönflies ones. The multiplier times `a_k` is the force or torque on
+/// A coordinate is a translation or an unwrapped angle: those of revolute, prismatic, screw, cylindrical and universal joints, the angle of
+/// planar ones, the translation along the axis and the angle of Schönflies ones. The multiplier times `a_k` is the force or torque on
 /// coordinate `q_k`.
 ///
 /// ```
@@ -33,17 +33,17 @@ use crate::multibody::{AngleCoordinates, BodyId, JointKind, Model};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coupling<T: RealField + Copy> {
-    /// A name of its own.
+    /// A unique name.
     pub name: String,
-    /// Bodies, the numbers of the coordinates among those of their joints, and the factors `a_k`.
+    /// Bodies, the indices of the coordinates among those of their joints, and the factors `a_k`.
     pub terms: Vec<(String, usize, T)>,
-    /// What the sum is, m or rad.
+    /// The value of the sum, m or rad.
     pub offset: T,
 }
 
 /// # Description
 impl<T: RealField + Copy> Coupling<T> {
-    /// An equation without terms yet.
+    /// An equation without terms.
     pub fn new(name: impl Into<String>, offset: T) -> Self {
         Self {
             name: name.into(),
@@ -52,14 +52,15 @@ impl<T: RealField + Copy> Coupling<T> {
         }
     }
 
-    /// The same equation with one more term: a factor times a coordinate of the joint that carries a body.
+    /// Adds a term: a factor times a coordinate of the joint that carries a body.
     #[must_use]
     pub fn term(mut self, body: impl Into<String>, coordinate: usize, factor: T) -> Self {
         self.terms.push((body.into(), coordinate, factor));
         self
     }
 
-    /// A gear or belt between joints with one coordinate: `q_driven = ratio q_driver + offset`. The ratio of a pair of outer gears is negative.
+    /// A gear or belt between joints with one coordinate: `q_driven = ratio q_driver + offset`. The ratio of a pair of external gears is
+    /// negative.
     pub fn gear(
         name: impl Into<String>,
         driven: impl Into<String>,
@@ -112,7 +113,7 @@ impl<T: RealField + Copy> ConstraintDescription<T> for Coupling<T> {
     }
 }
 
-/// Where a coordinate whose rate is a velocity coordinate stands in the configuration and in the velocity.
+/// The indices of a coordinate in configuration and velocity, if its rate is a velocity coordinate.
 fn scalar_coordinate<T: RealField + Copy>(
     model: &Model<T>,
     body: BodyId,

@@ -1,25 +1,25 @@
-//! What is wrong with constraints, and with motions that ought to keep them.
+//! Errors of constraints, and of motions that should satisfy them.
 
 use crate::multibody::error::suggestion;
 
-/// Why constraints cannot be.
+/// An invalid constraint set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConstraintSetError {
-    /// Two constraints have one name.
+    /// Two constraints have the same name.
     #[error("two constraints are named `{0}`; every constraint needs a name of its own")]
     DuplicateName(String),
-    /// A constraint mentions a body that is not there.
+    /// A constraint refers to a body that does not exist.
     #[error("constraint `{constraint}` mentions `{name}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
     UnknownBody {
         /// The constraint.
         constraint: String,
         /// The name that was given.
         name: String,
-        /// A body whose name is similar.
+        /// A body with a similar name.
         nearest: Option<String>,
     },
-    /// Both ends are on one body.
+    /// Both frames are on the same body.
     #[error("constraint `{constraint}` ties body `{body}` to itself; name two bodies, or `world`")]
     SameBody {
         /// The constraint.
@@ -27,25 +27,25 @@ pub enum ConstraintSetError {
         /// The body.
         body: String,
     },
-    /// A number is infinite or not a number.
+    /// A number is not finite.
     #[error("constraint `{constraint}`: {what} must be finite")]
     NotFinite {
         /// The constraint.
         constraint: String,
-        /// What it is: ``the frame in body `arm` ``.
+        /// The quantity: ``the frame in body `arm` ``.
         what: String,
     },
-    /// A length that must be positive is not.
+    /// A length is not positive.
     #[error("constraint `{constraint}`: its {what} must be a positive number, found {found} m")]
     NotPositive {
         /// The constraint.
         constraint: String,
-        /// Which length.
+        /// The length.
         what: &'static str,
         /// Its value.
         found: String,
     },
-    /// A coupling mentions something that is not one number which its velocity coordinate is the rate of.
+    /// A coupling refers to something other than a scalar coordinate whose rate is a velocity coordinate.
     #[error(
         "constraint `{constraint}` couples coordinate {coordinate} of the joint of body `{body}`, but that is no translation and no angle that \
          counts its turns; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: tie frames instead"
@@ -55,10 +55,10 @@ pub enum ConstraintSetError {
         constraint: String,
         /// The body.
         body: String,
-        /// The number of the coordinate among those of its joint.
+        /// The index of the coordinate among those of its joint.
         coordinate: usize,
     },
-    /// A coupling has no term with a factor.
+    /// A coupling has no term with a nonzero factor.
     #[error(
         "constraint `{constraint}` couples nothing: give at least one term with a factor other than 0"
     )]
@@ -66,31 +66,31 @@ pub enum ConstraintSetError {
         /// The constraint.
         constraint: String,
     },
-    /// A twist has six components.
+    /// The number of components is not between one and six.
     #[error(
         "constraint `{constraint}` gives {found} components of a twist; give at least 1 and at most 6"
     )]
     Components {
         /// The constraint.
         constraint: String,
-        /// How many there are.
+        /// The number of components.
         found: usize,
     },
 }
 
-/// Why a motion cannot keep its constraints.
+/// Why a motion cannot satisfy its constraints.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConstraintError {
-    /// The mass matrix is not one.
+    /// The matrix is not a valid mass matrix.
     #[error(
         "the mass matrix must be symmetric, finite and positive definite; is there a joint that moves no mass?"
     )]
     MassMatrix,
-    /// A number of the mass matrix or of the force is infinite or not a number.
+    /// An entry of the mass matrix or of the force is not finite.
     #[error("the mass matrix and the generalised force must be finite")]
     Force,
-    /// A number of the state or of a constraint is infinite or not a number.
+    /// An entry of the state or of a constraint is not finite.
     #[error(
         "constraint `{constraint}`, equation {equation}: not finite; look for a state that is not, or one where the constraint is singular (axes \
          turned by half a turn, a disc that lies flat)"
@@ -98,10 +98,10 @@ pub enum ConstraintError {
     NotFinite {
         /// The constraint.
         constraint: String,
-        /// Which of its equations, from 0.
+        /// Its equation, from 0.
         equation: usize,
     },
-    /// The constraints contradict each other in this state.
+    /// The constraints are inconsistent in this state.
     #[error(
         "the constraints contradict each other: no {what} satisfies all of them; the best one misses equation {equation} of `{constraint}` by \
          {residual:.1e}. Remove or relax a constraint, or leave this configuration: at a dead centre, loops that can move elsewhere cannot"
@@ -109,14 +109,14 @@ pub enum ConstraintError {
     Inconsistent {
         /// `acceleration` or `velocity`.
         what: &'static str,
-        /// The constraint that is missed by most.
+        /// The most violated constraint.
         constraint: String,
-        /// Which of its equations, from 0.
+        /// Its equation, from 0.
         equation: usize,
-        /// By how much, in the unit of the equation.
+        /// The residual, in the unit of the equation.
         residual: f64,
     },
-    /// No configuration or velocity near the given one keeps the constraints.
+    /// No configuration or velocity near the given one satisfies the constraints.
     #[error(
         "no {what} that keeps the constraints was found within {iterations} steps: equation {equation} of `{constraint}` is off by {residual:.1e}. \
          Start nearer to a solution, or check the lengths: the loop may not close"
@@ -124,13 +124,13 @@ pub enum ConstraintError {
     NotConverged {
         /// `configuration` or `velocity`.
         what: &'static str,
-        /// The constraint that is violated most.
+        /// The most violated constraint.
         constraint: String,
-        /// Which of its equations, from 0.
+        /// Its equation, from 0.
         equation: usize,
-        /// By how much, in the unit of the equation.
+        /// The residual, in the unit of the equation.
         residual: f64,
-        /// How many steps were taken.
+        /// The number of steps taken.
         iterations: usize,
     },
 }

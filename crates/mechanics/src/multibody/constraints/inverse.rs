@@ -5,15 +5,15 @@ use nalgebra::{ComplexField, DMatrix, DVector, RealField};
 use super::{ConstraintError, ConstraintSet, ConstraintWorkspace};
 use crate::PseudoInverse;
 
-/// Inverse dynamics under constraints: the inputs `u` and the multipliers `λ` that a wanted acceleration takes.
+/// Inverse dynamics under constraints: the inputs `u` and the multipliers `λ` for a desired acceleration.
 ///
 /// ```text
 /// M ξ_dot + c + D ξ + ∇V = B u + Zᵀ λ         P (left-hand side) = P B u,  P = I - Z⁺ Z
 /// ```
 ///
-/// `P` leaves of a force what acts along the motions that the constraints allow, so that the first equation gives the inputs and the rest is
-/// the constraints' part. With more inputs than motions there are many solutions: `u` is the shortest one, and then `λ` is. With fewer inputs,
-/// or a singular configuration, `u` comes as near as it can, and [`residual`](Self::residual) says what is missing.
+/// `P` projects a force onto the admissible motions, so that the first equation determines the inputs, and the multipliers balance the
+/// remainder. With more inputs than admissible motions there are many solutions: `u` has least norm, and then `λ` has. With fewer inputs, or
+/// in a singular configuration, `u` is a least-squares solution, and [`residual`](Self::residual) is what it misses.
 ///
 /// ```
 /// use fly_mechanics::PseudoInertia;
@@ -53,7 +53,7 @@ pub struct ConstrainedInverse<T: RealField + Copy> {
     transposed: DMatrix<T>,
     /// `P B`
     allowed: DMatrix<T>,
-    /// The lengths of the columns of `B`.
+    /// The norms of the columns of `B`.
     scales: Vec<T>,
     column: DVector<T>,
     product: DVector<T>,
@@ -84,16 +84,16 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
 
 /// # Solution
 impl<T: RealField + Copy> ConstrainedInverse<T> {
-    /// After [`ConstraintWorkspace::update`] in the same state: `B` is n x inputs, and `force` is what the wanted acceleration takes without
-    /// constraints, [`Model::inverse_dynamics`](crate::multibody::Model::inverse_dynamics). Does not allocate.
+    /// Call after [`ConstraintWorkspace::update`] in the same state. `B` is n x inputs, and `force` is the generalised force of the desired
+    /// acceleration without constraints, [`Model::inverse_dynamics`](crate::multibody::Model::inverse_dynamics). Does not allocate.
     ///
-    /// The acceleration must keep the constraints, `Z xi_dot = b`; the part of another one that breaks them is left to the multipliers.
+    /// The acceleration should satisfy the constraints, `Z xi_dot = b`; a component that violates them is left to the multipliers.
     ///
     /// # Errors
-    /// [`ConstraintError::Force`] where a number is not finite.
+    /// [`ConstraintError::Force`] if an entry is not finite.
     ///
     /// # Panics
-    /// If a size does not fit.
+    /// If a size does not match.
     pub fn solve(
         &mut self,
         constrained: &ConstraintWorkspace<T>,
@@ -119,7 +119,7 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
             .apply_transposed(&self.product, &mut self.column);
         self.residual -= &self.column;
 
-        // Of a column that the constraints take up whole, rounding of the column is left.
+        // A column that the constraints absorb entirely leaves only rounding errors.
         for (scale, column) in self.scales.iter_mut().zip(B.column_iter()) {
             *scale = column.norm();
         }
@@ -144,12 +144,12 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
         &self.input
     }
 
-    /// `lambda`, as those of [`ConstraintWorkspace::multipliers`].
+    /// `lambda`, as in [`ConstraintWorkspace::multipliers`].
     pub fn multipliers(&self) -> &DVector<T> {
         &self.multipliers
     }
 
-    /// The part of the force, along allowed motions, that no input gives: rounding where the inputs can do it.
+    /// The part of the force, along admissible motions, that no input produces: rounding error if the inputs suffice.
     pub fn residual(&self) -> &DVector<T> {
         &self.residual
     }

@@ -1,28 +1,30 @@
-//! Constraints beside the joints of the tree: loops closed, bodies that roll, blades, gears, one's own equations.
+//! Constraints in addition to the joints of the tree: closed loops, rolling bodies, blades, gears, user-defined equations.
 //!
-//! A [`ConstraintSet`] is data, compiled once from descriptions that name bodies; a [`ConstraintWorkspace`] holds every scratch array.
+//! A [`ConstraintSet`] is data, compiled once from descriptions that refer to bodies by name; a [`ConstraintWorkspace`] holds all
+//! scratch arrays.
 //!
 //! ```text
 //! holonomic     ψ(x, t) = 0         ┐                         [M  -Zᵀ] [ξ_dot]   [f]
 //! nonholonomic  η(x, ξ, t) = 0      ┘   Z(x) ξ_dot = b        [Z   0 ] [  λ  ] = [b]      Konz (3.80), (3.83)
 //! ```
 //!
-//! `Zᵀ λ` is the force of the constraints *on* the system. Equations may depend on each other and come and go with the configuration: the
-//! acceleration and `Zᵀ λ` are unique for any rank; [`ConstraintSetBuilder::rank_tolerance`] says what counts as dependent where a loop is not
-//! quite closed. ((B.6) and (A.118) have the opposite sign of `λ`.) [`integrate::constrained`](crate::integrate::constrained) moves a system on.
+//! `Zᵀ λ` is the force of the constraints *on* the system. Equations may be redundant, and their rank may change with the configuration: the
+//! acceleration and `Zᵀ λ` are unique for any rank; [`ConstraintSetBuilder::rank_tolerance`] sets when equations of a slightly open loop count
+//! as redundant. ((B.6) and (A.118) have the opposite sign of `λ`.) [`integrate::constrained`](crate::integrate::constrained) integrates the
+//! motion.
 //!
-//! | symbol | here |
+//! | symbol | item |
 //! |---|---|
 //! | ψ; ψ_dot, η | [`ConstraintWorkspace::residual`], [`ConstraintWorkspace::rate`] |
 //! | Z, b | [`ConstraintWorkspace::jacobian`], [`ConstraintWorkspace::bias`] |
 //! | ξ_dot, λ, Zᵀ λ | [`ConstraintWorkspace::acceleration`], [`multipliers`](ConstraintWorkspace::multipliers), [`force`](ConstraintWorkspace::force) |
-//! | u for a wanted ξ_dot | [`ConstrainedInverse`] |
+//! | u for a desired ξ_dot | [`ConstrainedInverse`] |
 //! | I - Z⁺ Z, Z⁺ b | [`ConstraintWorkspace::split`] |
 //! | Λ₀, Λ₁, Λ | [`Stabilization`] |
 //!
 //! # Example
 //!
-//! A slider-crank that a weight of 2 kg on the slider drives: configuration and velocity from the angle of the crank, then the acceleration
+//! A slider-crank driven by a weight of 2 kg on the slider: configuration and velocity from the angle of the crank, then the acceleration
 //! and the force in the rod.
 //!
 //! ```

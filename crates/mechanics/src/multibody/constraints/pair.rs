@@ -1,4 +1,4 @@
-//! Constraints between two frames, one fixed to each of two bodies.
+//! Constraints between two frames, each fixed to a body.
 
 use std::fmt::Debug;
 
@@ -17,25 +17,25 @@ pub(super) struct FramePair<T: RealField + Copy> {
     in_b: SE3<T>,
 }
 
-/// How B moves relative to A.
+/// The motion of B relative to A.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relative<T: RealField + Copy> {
-    /// B seen from A.
+    /// The pose of B in A.
     pub pose: SE3<T>,
     /// The twist of B relative to A, in B.
     pub twist: Vector6<T>,
 }
 
-/// One scalar equation in the motion of B relative to A.
+/// A scalar equation in the motion of B relative to A.
 ///
-/// With the twist `X` the rate of the residual is `direction . X`, and its rate again `direction . X_dot + drift`. As a wrench on B in B, the
-/// direction is the reaction where the multiplier is one.
+/// With the twist `X` the rate of the residual is `direction . X`, and its second derivative `direction . X_dot + drift`. As a wrench on B in
+/// B, the direction is the reaction for a unit multiplier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Equation<T: RealField + Copy> {
     pub residual: T,
     pub direction: Vector6<T>,
     pub drift: T,
-    /// What the rate must be.
+    /// The required rate.
     pub target_rate: T,
 }
 
@@ -76,7 +76,7 @@ impl<T: RealField + Copy> Equations<T> {
     }
 }
 
-/// What a constraint between frames says of their relative motion.
+/// The equations between frames in terms of their relative motion.
 pub(super) trait PairKind<T: RealField + Copy>: Debug + Send + Sync {
     fn equations(&self) -> usize;
     fn kind(&self, equation: usize) -> ConstraintKind;
@@ -91,7 +91,7 @@ pub(super) struct Between<T: RealField + Copy, K> {
 }
 
 impl<T: RealField + Copy> FramePair<T> {
-    /// The frames at these poses in the bodies of these names.
+    /// Finds the bodies by name and places the frames on them.
     pub fn find(
         model: &Model<T>,
         constraint: &str,
@@ -136,7 +136,7 @@ impl<T: RealField + Copy> FramePair<T> {
         }
     }
 
-    /// What takes a wrench on B in B to the one on b in b, and to its opposite on a in a.
+    /// The matrices that transform a wrench on B in B to the one on b in b, and to the opposite one on a in a.
     fn transports(&self, workspace: &Workspace<T>) -> (Matrix6<T>, Matrix6<T>) {
         let B_in_a = workspace.pose(self.a, self.b) * self.in_b;
         let transport = |G: &SE3<T>| G.adjoint_inverse().transpose();

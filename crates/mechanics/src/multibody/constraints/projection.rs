@@ -1,4 +1,4 @@
-//! Configurations and velocities that keep the constraints, from ones that about do.
+//! Projection of configurations and velocities onto the constraints.
 
 use nalgebra::{DMatrix, RealField, convert};
 
@@ -10,21 +10,21 @@ const STEPS: usize = 50;
 
 /// # Projection
 ///
-/// Initial conditions that keep the constraints: first the configuration, then the velocity. To hold a coordinate at a value while the others
-/// adapt, add a [`Coupling::lock`](super::Coupling::lock) to the constraints that are projected onto.
+/// For consistent initial conditions: project first the configuration, then the velocity. To hold a coordinate at a value while the others
+/// adapt, add a [`Coupling::lock`](super::Coupling::lock) to the constraints.
 impl<T: RealField + Copy> ConstraintWorkspace<T> {
-    /// Moves a configuration onto the holonomic constraints by Newton's method, `x <- x exp(-Z^+ psi)`, with shorter steps where the full one
-    /// does not help; the joints' groups are never left. Returns the number of steps.
+    /// Moves a configuration onto the holonomic constraints by Newton's method, `x <- x exp(-Z^+ psi)`, shortening steps that do not reduce the
+    /// violation; never leaves the joints' groups. Returns the number of steps.
     ///
-    /// Each step is the shortest in the velocity coordinates. It ends where rounding does: at a residual of some 1e-12 of the largest distance in
-    /// the system (1 m at least).
+    /// Each step has least norm in the velocity coordinates. Converges to round-off: a residual of some 1e-12 of the largest distance in the
+    /// system (1 m at least).
     ///
     /// # Errors
-    /// [`ConstraintError::NotConverged`], [`ConstraintError::NotFinite`], with the name of the constraint that is violated most. The
-    /// configuration is then the best that was found.
+    /// [`ConstraintError::NotConverged`], [`ConstraintError::NotFinite`], with the name of the most violated constraint. The configuration is
+    /// then the best one found.
     ///
     /// # Panics
-    /// If `x` has other than [`Model::config_dim`] entries.
+    /// If the length of `x` is not [`Model::config_dim`].
     pub fn project_configuration(
         &mut self,
         constraints: &ConstraintSet<T>,
@@ -43,7 +43,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
                 .decompose_scaled(&self.holonomic, self.scale.as_slice());
             self.inverse
                 .apply_transposed(&self.residual, &mut self.step);
-            // Where an angle is far from where it ought to be, the linear equation points beyond several turns.
+            // Far from the target angle the linearised equation may point beyond several turns.
             let longest = size(workspace);
             let length = self.step.amax();
             let part = if length > longest {
@@ -59,7 +59,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         Err(self.not_converged(constraints, "configuration", STEPS))
     }
 
-    /// Moves `x` along the step, or as little of it as makes the violation smaller; `false` if nothing does.
+    /// Moves `x` along the step, shortened until the violation decreases; returns `false` if it never does.
     fn descend(
         &mut self,
         constraints: &ConstraintSet<T>,
@@ -83,7 +83,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         Ok(false)
     }
 
-    /// `psi` and `Z` of the holonomic equations at rest in `x`, with zeros in the rows of the others.
+    /// `psi` and `Z` of the holonomic equations at rest in `x`, with zeros in all other rows.
     fn violation(
         &mut self,
         constraints: &ConstraintSet<T>,
@@ -120,14 +120,14 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         Ok(())
     }
 
-    /// Replaces a velocity by the nearest one that keeps all constraints, holonomic and nonholonomic, where `M` measures: with the mass matrix this
-    /// is what a plastic impact does, and [`force`](ConstraintWorkspace::force) then is the impulse; with the identity, `xi - Z^+ (Z xi - r)`.
+    /// Replaces a velocity by the nearest one, in the metric `M`, that satisfies all constraints, holonomic and nonholonomic. With the mass matrix
+    /// this is a plastic impact, and [`force`](ConstraintWorkspace::force) is then the impulse; with the identity, `xi - Z^+ (Z xi - r)`.
     ///
     /// # Errors
-    /// [`ConstraintError`], with the constraint's name. Constraints that contradict each other leave the velocity as it was.
+    /// [`ConstraintError`], with the constraint's name. Inconsistent constraints leave the velocity unchanged.
     ///
     /// # Panics
-    /// If `x`, `xi` or `M` have the wrong size.
+    /// If the size of `x`, `xi` or `M` is wrong.
     #[expect(clippy::too_many_arguments, reason = "a state is three of them")]
     pub fn project_velocity(
         &mut self,
@@ -139,7 +139,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         xi: &mut [T],
         time: T,
     ) -> Result<(), ConstraintError> {
-        // Once for all that is linear in the velocity; others, as (3.80c), may need more.
+        // One step for equations linear in the velocity; others, such as (3.80c), may need more.
         for _ in 0..STEPS {
             self.update(
                 constraints,
@@ -160,7 +160,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
                 &EvaluatedState::new(model, workspace, x, xi, time),
             );
             let fastest = xi.iter().fold(T::one(), |most, xi| most.max(xi.abs()));
-            // Where equations that depend on each other contradict by a little, something is left, which the check has found small enough.
+            // If redundant equations are slightly inconsistent, a residual remains, which the check has accepted.
             let left = self.program.residual().amax();
             if self.rate.amax() <= left * convert(2.0) + rounding(workspace) * fastest {
                 return Ok(());
@@ -199,7 +199,7 @@ fn size<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
     distances.fold(T::one(), T::max)
 }
 
-/// What a length in this configuration is off by rounding.
+/// The rounding error of a length in this configuration.
 fn rounding<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
     size(workspace) * T::default_epsilon() * convert(8192.0)
 }

@@ -1,4 +1,4 @@
-//! What rolls or slides on a plane, and what a blade leads, as descriptions say it.
+//! Rolling and sliding on a plane, and blades, as plain data for descriptions.
 
 use std::sync::Arc;
 
@@ -45,32 +45,32 @@ use crate::multibody::Model;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rolling<T: RealField + Copy> {
-    /// A name of its own.
+    /// A unique name.
     pub name: String,
-    /// The body of the plane, or `world`.
+    /// The body that has the plane, or `world`.
     pub a: String,
-    /// The body that rolls.
+    /// The rolling body.
     pub b: String,
-    /// The plane is `z = 0` of this frame in a, and b is above it. A blade takes no notice of it.
+    /// The plane is `z = 0` of this frame in a, with b above it. Ignored for a blade.
     pub frame_in_a: SE3<T>,
-    /// The surface's frame in b: a disc's axis is z; a blade points along x and does not go along y.
+    /// The surface's frame in b: the axis of a disc is z; a blade points along x and does not move along y.
     pub frame_in_b: SE3<T>,
-    /// What it is.
+    /// The kind of contact.
     pub kind: RollingKind<T>,
 }
 
-/// How a body touches.
+/// The kind of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RollingKind<T: RealField + Copy> {
     /// It rolls without slipping: three equations.
     Rolls(RollingSurface<T>),
     /// It slides without friction: one equation.
     Slides(RollingSurface<T>),
-    /// A skate or thin wheel that goes along the x axis of its frame: one equation.
+    /// A skate or thin wheel that moves only along the x axis of its frame: one equation.
     Blade,
 }
 
-/// A surface that can roll.
+/// The surface in contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RollingSurface<T: RealField + Copy> {
     /// A wheel.

@@ -13,7 +13,7 @@ use crate::multibody::Model;
 
 /// All constraints on a [`Model`], compiled and immutable.
 ///
-/// The module's page has an example.
+/// See the module for an example.
 #[derive(Clone, Debug)]
 pub struct ConstraintSet<T: RealField + Copy> {
     entries: Vec<Entry<T>>,
@@ -32,13 +32,13 @@ struct Entry<T: RealField + Copy> {
     rows: Range<usize>,
 }
 
-/// A constraint of a [`ConstraintSet`].
+/// The identifier of a constraint in a [`ConstraintSet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConstraintId(usize);
 
 /// # Construction
 impl<T: RealField + Copy> ConstraintSet<T> {
-    /// An empty set, to be filled.
+    /// Builds a set, empty at first.
     pub fn builder() -> ConstraintSetBuilder<T> {
         ConstraintSetBuilder {
             descriptions: Vec::new(),
@@ -50,7 +50,7 @@ impl<T: RealField + Copy> ConstraintSet<T> {
     }
 }
 
-/// # Reading
+/// # Access
 impl<T: RealField + Copy> ConstraintSet<T> {
     /// The number of scalar equations: the rows of `Z`.
     pub fn equations(&self) -> usize {
@@ -83,7 +83,7 @@ impl<T: RealField + Copy> ConstraintSet<T> {
         &self.stabilization
     }
 
-    /// Whether the equation in this row of `Z` is holonomic.
+    /// Returns whether the equation in this row of `Z` is holonomic or nonholonomic.
     ///
     /// # Panics
     /// If there is no such row.
@@ -96,13 +96,13 @@ impl<T: RealField + Copy> ConstraintSet<T> {
         &*self.entries[id.0].constraint
     }
 
-    /// The name of the constraint to which a row belongs, and its place there.
+    /// The name of the constraint to which a row belongs, and the row's index in it.
     pub(super) fn describe(&self, row: usize) -> (String, usize) {
         let (entry, equation) = self.find(row);
         (entry.name.clone(), equation)
     }
 
-    /// The part of its scale to which a row of `Z` is known where the constraints are violated so much: see
+    /// The tolerance, relative to its scale, below which a row of `Z` counts as zero at this violation: see
     /// [`ConstraintSetBuilder::rank_tolerance`].
     pub(super) fn tolerance(&self, residual: &DVector<T>, scale: &[T]) -> T {
         let rows = residual.iter().zip(scale).enumerate();
@@ -124,7 +124,7 @@ impl<T: RealField + Copy> ConstraintSet<T> {
         (entry, row - entry.rows.start)
     }
 
-    /// Fills the rows of all constraints, which must hold zeros.
+    /// Fills the rows of all constraints, which must be zero on entry.
     pub(super) fn evaluate(&self, motion: &EvaluatedState<'_, T>, mut all: Rows<'_, T>) {
         for entry in &self.entries {
             let range = entry.rows.clone();
@@ -140,7 +140,7 @@ impl<T: RealField + Copy> ConstraintSet<T> {
     }
 }
 
-/// What a [`ConstraintSet`] is made of.
+/// The description of a [`ConstraintSet`].
 #[derive(Debug)]
 pub struct ConstraintSetBuilder<T: RealField + Copy> {
     descriptions: Vec<Box<dyn ConstraintDescription<T>>>,
@@ -159,27 +159,27 @@ impl<T: RealField + Copy> ConstraintSetBuilder<T> {
         self
     }
 
-    /// Stabilises violations; without this call there is no stabilisation.
+    /// Sets the stabilisation of violations; the default is none.
     #[must_use]
     pub fn stabilized(mut self, stabilization: Stabilization<T>) -> Self {
         self.stabilization = stabilization;
         self
     }
 
-    /// Which equations count as dependent: those whose part that no other one has is smaller than this part of the equation's own scale, see
-    /// [`Rows::scale`], or than 100 times the largest violation (`|psi|` in parts of the scale, and up to 1e-3), whichever is more. The default is
-    /// 1e-9 (1.2e-4 for `f32`). What an equation is multiplied with, and the masses that it moves, do not matter.
+    /// The tolerance for redundant equations: an equation is redundant if its part independent of the others is smaller than this fraction of its scale,
+    /// see [`Rows::scale`], or than 100 times the largest violation (`|psi|` relative to the scale, up to 1e-3), whichever is larger. The default is 1e-9
+    /// (1.2e-4 for `f32`). Factors of an equation and the masses that it moves do not matter.
     ///
-    /// A spatial mechanism with more equations than it needs, such as a door on two revolute joints or Bennett's linkage, has equations that depend on each
-    /// other only as well as it is closed, and within a step of an integrator it is never quite closed. Accelerations that count them as
-    /// independent are meaningless. Choose a larger tolerance where lengths are known to few digits only.
+    /// The redundant equations of an overconstrained spatial mechanism, such as a door on two revolute joints or Bennett's linkage, are dependent only to
+    /// the extent that the loop is closed, and within a step of an integrator it never is entirely. Accelerations computed as if they were independent are
+    /// meaningless. Choose a larger tolerance if lengths are known to few digits.
     #[must_use]
     pub fn rank_tolerance(mut self, tolerance: T) -> Self {
         self.rank_tolerance = tolerance;
         self
     }
 
-    /// The residual of dependent equations, in parts of the largest term, from which they count as contradicting: 1e-6 (9.8e-4 for `f32`), and
+    /// The residual of redundant equations, relative to the largest term, above which they are inconsistent: 1e-6 (9.8e-4 for `f32`), and
     /// never less than what [`rank_tolerance`](Self::rank_tolerance) neglects.
     #[must_use]
     pub fn consistency_tolerance(mut self, tolerance: T) -> Self {
@@ -187,10 +187,10 @@ impl<T: RealField + Copy> ConstraintSetBuilder<T> {
         self
     }
 
-    /// The constraints on this model.
+    /// Compiles the constraints for this model.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the names of the constraint and the body that it is about.
+    /// The first error, with the names of the constraint and the body concerned.
     pub fn build(self, model: &Model<T>) -> Result<ConstraintSet<T>, ConstraintSetError> {
         let mut entries: Vec<Entry<T>> = Vec::with_capacity(self.descriptions.len());
         let mut equations = 0;

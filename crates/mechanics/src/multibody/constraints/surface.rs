@@ -1,4 +1,4 @@
-//! The surfaces of bodies that roll on a plane.
+//! Surfaces of bodies that roll on a plane.
 
 use nalgebra::{RealField, Vector3};
 
@@ -19,22 +19,22 @@ pub trait Surface<T: RealField + Copy> {
     }
 }
 
-/// Why lengths are not those of a surface.
+/// Why dimensions do not define a surface.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurfaceError<T: RealField + Copy> {
-    /// A length that must be positive is not, or is not finite.
+    /// A length is not positive, or not finite.
     #[error("the {what} must be a positive number, found {length} m")]
     NotPositive {
-        /// Which length.
+        /// The length.
         what: &'static str,
         /// Its value, m.
         length: T,
     },
-    /// A length that must not be negative is, or is not finite.
+    /// A length is negative, or not finite.
     #[error("the {what} must be zero or a positive number, found {length} m")]
     Negative {
-        /// Which length.
+        /// The length.
         what: &'static str,
         /// Its value, m.
         length: T,
@@ -49,7 +49,7 @@ fn positive<T: RealField + Copy>(what: &'static str, length: T) -> Result<T, Sur
     }
 }
 
-/// An ellipsoid about the body frame's origin, its axes those of the frame.
+/// An ellipsoid centred at the body frame's origin, with its axes along the frame's.
 ///
 /// ```
 /// use fly_mechanics::multibody::constraints::{Ellipsoid, Surface};
@@ -94,8 +94,8 @@ impl<T: RealField + Copy> Ellipsoid<T> {
     }
 }
 
-/// `p = -D u / sqrt(u . D u)` with the squares of the semi-axes in D. Konz (B.24) prints the opposite sign, which is the topmost
-/// point.
+/// `p = -D u / sqrt(u . D u)` with the squares of the semi-axes in D. Konz (B.24) prints the opposite sign, which gives the
+/// topmost point.
 impl<T: RealField + Copy> Surface<T> for Ellipsoid<T> {
     fn contact(&self, up: &Vector3<T>) -> Vector3<T> {
         let Du = self.squares.component_mul(up);
@@ -110,11 +110,11 @@ impl<T: RealField + Copy> Surface<T> for Ellipsoid<T> {
     }
 }
 
-/// The rim of a disc, coin, hoop or wheel about the body frame's z axis, its centre in the frame's origin.
+/// The rim of a disc, coin, hoop or wheel about the body frame's z axis, centred at the frame's origin.
 ///
-/// The rim may be rounded, like a tyre: then the surface is a torus. Where the disc lies flat it touches all around, and the contact point is
+/// The rim may be rounded, like a tyre: the surface is then a torus. A disc lying flat touches the plane all around, and the contact point is
 /// `NaN`: [`ContactCondition::Undefined`](super::ContactCondition::Undefined), or
-/// [`ConstraintError::NotFinite`](crate::multibody::constraints::ConstraintError::NotFinite) where it is a constraint.
+/// [`ConstraintError::NotFinite`](crate::multibody::constraints::ConstraintError::NotFinite) if it is a constraint.
 ///
 /// ```
 /// use fly_mechanics::multibody::constraints::{Disc, Surface};
@@ -140,7 +140,7 @@ impl<T: RealField + Copy> Disc<T> {
         Self::with_rim(radius, T::zero())
     }
 
-    /// With a rim whose section is a circle of the radius `rim` (m), its centre at `radius` (m) from the axis.
+    /// With a rim of circular section, with radius `rim` (m) and centre at `radius` (m) from the axis.
     ///
     /// # Errors
     /// [`SurfaceError::NotPositive`] of the radius, [`SurfaceError::Negative`] of the rim.
@@ -175,7 +175,7 @@ impl<T: RealField + Copy> Surface<T> for Disc<T> {
 
     fn contact_rate(&self, up: &Vector3<T>, up_rate: &Vector3<T>) -> Vector3<T> {
         let inward = Vector3::new(up.x, up.y, T::zero());
-        // Only what turns the horizontal of the disc moves the point along the edge.
+        // Only a rotation of the disc's horizontal moves the point along the edge.
         let square = inward.norm_squared();
         let turn = (up.x * up_rate.y - up.y * up_rate.x) / square;
         let along = Vector3::new(up.y, -up.x, T::zero());

@@ -1,4 +1,4 @@
-//! Prescribed components of a relative velocity: knife edges, wheels without mass, conveyors, motors that keep their speed.
+//! Prescribed components of a relative velocity: knife edges, massless wheels, conveyors, speed-controlled motors.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use super::pair::{Between, Equations, FramePair, PairKind, Relative};
 use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError};
 use crate::multibody::Model;
 
-/// Components of the twist of a frame B of body b relative to body a that are given: `w_k . X = r_k` with the twist `X = [v; omega]` in B.
+/// Prescribed components of the twist of a frame B of body b relative to body a: `w_k . X = r_k` with the twist `X = [v; omega]` in B.
 ///
-/// A multiplier is the size of the reaction along its wrench `w_k`.
+/// A multiplier is the magnitude of the reaction along its wrench `w_k`.
 ///
 /// ```
 /// use fly_lie::SE3;
@@ -28,7 +28,7 @@ use crate::multibody::Model;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrescribedVelocity<T: RealField + Copy> {
-    /// A name of its own.
+    /// A unique name.
     pub name: String,
     /// The body relative to which b moves, or `world`.
     pub a: String,

@@ -1,4 +1,4 @@
-//! Constraints in a state, and the accelerations and forces that follow.
+//! Constraints in a state, and the resulting accelerations and forces.
 
 use nalgebra::{DMatrix, DVector, RealField, Vector6};
 
@@ -7,34 +7,34 @@ use crate::multibody::{BodyId, Model, Workspace};
 use crate::pseudo_inverse::fill_row_scales;
 use crate::{EqualityQp, EqualityQpError, PseudoInverse};
 
-/// The scratch arrays of one [`ConstraintSet`], and what they hold after [`update`](ConstraintWorkspace::update) and
-/// [`solve`](ConstraintWorkspace::solve). No function of it allocates, unless it returns an error.
+/// The scratch arrays of one [`ConstraintSet`], and their results after [`update`](ConstraintWorkspace::update) and
+/// [`solve`](ConstraintWorkspace::solve). Its functions allocate only to return an error.
 #[derive(Clone, Debug)]
 pub struct ConstraintWorkspace<T: RealField + Copy> {
     pub(super) residual: DVector<T>,
     pub(super) rate: DVector<T>,
     pub(super) jacobian: DMatrix<T>,
     bias: DVector<T>,
-    /// The size of each row of `Z` where its terms do not cancel.
+    /// The scale of each row of `Z`, without cancellation.
     pub(super) scale: DVector<T>,
-    /// What `Z xi_dot` must be: the bias with stabilisation; also the right-hand side of projections.
+    /// The target of `Z xi_dot`: the bias with stabilisation; also the right-hand side of projections.
     pub(super) target: DVector<T>,
     pub(super) program: EqualityQp<T>,
-    /// Which part of its scale counts as nothing in a row of `Z` in this state.
+    /// The fraction of its scale below which a row of `Z` counts as zero in this state.
     pub(super) tolerance: T,
-    /// The largest terms of which stabilisation is the sum.
+    /// The largest term of the stabilisation.
     pull: T,
     mass_matrix: DMatrix<T>,
     /// `c - f`, and targets of projections.
     pub(super) vector: DVector<T>,
-    /// `Zᵀ` with zeros instead of nonholonomic rows, for projections.
+    /// `Zᵀ` with zeros for nonholonomic rows, for projections.
     pub(super) holonomic: DMatrix<T>,
     pub(super) inverse: PseudoInverse<T>,
     pub(super) step: DVector<T>,
     /// A column of `Z`.
     column: DVector<T>,
     pub(super) start: Vec<T>,
-    /// No velocity.
+    /// A zero velocity.
     pub(super) rest: Vec<T>,
 }
 
@@ -104,17 +104,17 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         }
     }
 
-    /// `psi`: how far the configuration is from keeping the holonomic equations; of no meaning in the rows of nonholonomic ones.
+    /// `psi`: the violation of the holonomic equations by the configuration; unused in nonholonomic rows.
     pub fn residual(&self) -> &DVector<T> {
         &self.residual
     }
 
-    /// `psi_dot` and `eta`: how far the velocity is from keeping the equations.
+    /// `psi_dot` and `eta`: the violation of the equations by the velocity.
     pub fn rate(&self) -> &DVector<T> {
         &self.rate
     }
 
-    /// `Z`, a row for each equation, n columns.
+    /// `Z`, one row per equation, n columns.
     pub fn jacobian(&self) -> &DMatrix<T> {
         &self.jacobian
     }
@@ -127,14 +127,14 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
 
 /// # Constraints as a projection
 impl<T: RealField + Copy> ConstraintWorkspace<T> {
-    /// Splits accelerations into what the constraints leave free and what they demand, `ξ_dot = P ξ_dot + Z⁺ b`, after
-    /// [`update`](ConstraintWorkspace::update) in the same state: writes the orthogonal projector `P = I - Z⁺ Z` (n x n) and `Z⁺ b` (n, without stabilisation).
+    /// Splits accelerations into a free part and the part that the constraints demand, `ξ_dot = P ξ_dot + Z⁺ b`, after [`update`](ConstraintWorkspace::update)
+    /// in the same state: writes the orthogonal projector `P = I - Z⁺ Z` (n x n) and `Z⁺ b` (n, without stabilisation).
     ///
-    /// Whatever M and f are, the motion is that of the system *without* constraints and with `P M P + I - P` in place of M, `P (f - M Z⁺ b) + Z⁺ b` in
-    /// place of f. Equations may depend on each other.
+    /// For any M and f the motion is that of the system *without* constraints and with `P M P + I - P` in place of M, `P (f - M Z⁺ b) + Z⁺ b` in place of f.
+    /// Equations may be redundant.
     ///
     /// # Panics
-    /// If a size does not fit.
+    /// If a size does not match.
     pub fn split(&mut self, projector: &mut DMatrix<T>, demanded: &mut DVector<T>) {
         self.jacobian.transpose_to(&mut self.holonomic);
         self.inverse.tolerance = self.tolerance;
@@ -159,12 +159,12 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// M ξ_dot - Zᵀ λ = f        Z ξ_dot = b - stabilisation
     /// ```
     ///
-    /// `M` is the mass matrix, of which only the lower triangle is read; `force` is everything else in the equation of motion on its right-hand
-    /// side, `B u - c - D xi - grad V`. Where equations depend on each other the acceleration and `Z^T lambda` are unique still, and `lambda` is
-    /// the shortest of the possible ones, Konz (A.122).
+    /// `M` is the mass matrix, of which only the lower triangle is read; `force` is the right-hand side of the equation of motion,
+    /// `B u - c - D xi - grad V`. With redundant equations the acceleration and `Z^T lambda` are still unique, and `lambda` has least norm,
+    /// Konz (A.122).
     ///
     /// # Errors
-    /// [`ConstraintError`], with the constraint's name. After [`ConstraintError::Inconsistent`] there is the solution with the smallest miss.
+    /// [`ConstraintError`], with the constraint's name. After [`ConstraintError::Inconsistent`] the results are those of the smallest residual.
     ///
     /// # Panics
     /// If `M` is not n x n or `force` does not have length n.
@@ -187,14 +187,14 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         self.check(constraints, solved, "acceleration")
     }
 
-    /// All of it in one call: the state into the workspaces, the mass matrix and the bias along the tree, then
-    /// [`solve`](ConstraintWorkspace::solve) under these forces of the joints.
+    /// The complete forward dynamics: updates the workspaces, computes mass matrix and bias along the tree, and calls
+    /// [`solve`](ConstraintWorkspace::solve) under these joint forces.
     ///
     /// # Errors
     /// As [`solve`](ConstraintWorkspace::solve).
     ///
     /// # Panics
-    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    /// If the lengths of the slices are not [`Model::config_dim`] and [`Model::dof`].
     #[expect(clippy::too_many_arguments, reason = "a state is three of them")]
     pub fn forward_dynamics(
         &mut self,
@@ -236,17 +236,17 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         self.program.force()
     }
 
-    /// `lambda`, one for each equation: the reaction on body b of the pair, on the rolling body, on the coupled coordinate.
+    /// `lambda`, one per equation: the reaction on body b of the pair, on the rolling body, on the coupled coordinate.
     pub fn multipliers(&self) -> &DVector<T> {
         self.program.multipliers()
     }
 
-    /// How many of the equations are independent in this state.
+    /// The rank of the constraints in this state.
     pub fn rank(&self) -> usize {
         self.program.rank()
     }
 
-    /// What is wrong with a solution of `Z v = target`.
+    /// Checks a solution of `Z v = target`.
     pub(super) fn check(
         &self,
         constraints: &ConstraintSet<T>,
@@ -264,7 +264,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             terms.fold(b.abs(), |sum, term| sum + term)
         });
         let largest = terms.fold(T::zero(), T::max);
-        // Rounding where everything is at rest must not count, nor the stabilisation of equations that count as dependent.
+        // Ignore rounding in a system at rest, and the stabilisation of redundant equations.
         let stabilization = if what == "acceleration" {
             self.pull
         } else {
@@ -306,7 +306,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
 ///
 /// After [`solve`](ConstraintWorkspace::solve) in the state of the motion.
 impl<T: RealField + Copy> ConstraintWorkspace<T> {
-    /// Calls `apply` with every body on which a constraint acts and the wrench `[f; tau]` on it, in its frame; the world is one of them.
+    /// Calls `apply` with every body on which a constraint acts, including the world, and the wrench `[f; tau]` on it, in its frame.
     pub fn reactions(
         &self,
         constraints: &ConstraintSet<T>,
@@ -336,13 +336,13 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         sum
     }
 
-    /// Adds the wrenches of all constraints on all bodies, each in the frame of its body, to those that stand at the [`BodyId::index`]es.
+    /// Adds the wrenches of all constraints on all bodies, each in the frame of its body, to the entries at the [`BodyId::index`]es.
     ///
-    /// With them as external wrenches the tree moves as if it had no constraints; what couples joints instead of bodies is not among them,
+    /// With them as external wrenches the tree moves as if it had no constraints, except for those that couple joints instead of bodies,
     /// see [`joint_force`](ConstraintWorkspace::joint_force).
     ///
     /// # Panics
-    /// If there are fewer wrenches than bodies and the world.
+    /// If there are fewer wrenches than bodies, the world included.
     pub fn add_wrenches(
         &self,
         constraints: &ConstraintSet<T>,
@@ -376,7 +376,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     }
 }
 
-/// For messages.
+/// Converts a number for messages.
 pub(super) fn to_f64<T: RealField + Copy>(number: T) -> f64 {
     nalgebra::try_convert(number).unwrap_or(f64::NAN)
 }

@@ -1,4 +1,4 @@
-//! The articulated body algorithm, RBDA table 7.1, as a factorisation of the mass matrix along the tree.
+//! The articulated-body algorithm, RBDA table 7.1, as a factorisation of the mass matrix along the tree.
 //!
 //! ```text
 //! forward    motions and bias wrenches p_i of the recursive Newton-Euler algorithm, with ξ̇ = 0
@@ -7,8 +7,8 @@
 //! forward    a' = E a_p,   ξ̇ = u - D^-1 U^T a',   a = a' + S ξ̇
 //! ```
 //!
-//! The last pass adds only what the forces change of the accelerations: so the passes with `p_i = 0` solve `M ξ̇ = τ`, and one backward pass
-//! factors `M` for any number of them.
+//! The last pass adds only the change of the accelerations due to the forces. So with `p_i = 0` the passes solve `M ξ̇ = τ`, and one
+//! backward pass factors `M` for any number of right-hand sides.
 
 use nalgebra::{RealField, Vector3};
 
@@ -20,14 +20,14 @@ use crate::multibody::{BodyId, Model, Workspace};
 
 /// # Forward dynamics
 impl<T: RealField + Copy> Model<T> {
-    /// `xi_dot = M^-1 (tau - c - D xi - grad V)`: the acceleration under these forces, by the articulated body algorithm. Its cost is
+    /// `xi_dot = M^-1 (tau - c - D xi - grad V)`: the acceleration under these forces, by the articulated-body algorithm. The cost is
     /// proportional to the number of bodies.
     ///
     /// # Errors
-    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    /// [`MasslessJoint`] if a joint carries no mass.
     ///
     /// # Panics
-    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    /// If the lengths of the slices are not [`Model::config_dim`] and [`Model::dof`].
     pub fn forward_dynamics(
         &self,
         workspace: &mut Workspace<T>,
@@ -39,14 +39,14 @@ impl<T: RealField + Copy> Model<T> {
         self.forward_dynamics_with(workspace, x, xi, tau, &[], xi_dot)
     }
 
-    /// [`forward_dynamics`](Self::forward_dynamics) while wrenches act from outside:
+    /// [`forward_dynamics`](Self::forward_dynamics) with external wrenches:
     /// `xi_dot = M^-1 (tau + sum J^T w - c - D xi - grad V)`.
     ///
     /// # Errors
-    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    /// [`MasslessJoint`] if a joint carries no mass.
     ///
     /// # Panics
-    /// As [`forward_dynamics`](Self::forward_dynamics); if a wrench acts on a body that the model does not have.
+    /// As [`forward_dynamics`](Self::forward_dynamics); if a wrench acts on a body that is not in the model.
     pub fn forward_dynamics_with(
         &self,
         workspace: &mut Workspace<T>,
@@ -74,14 +74,14 @@ impl<T: RealField + Copy> Model<T> {
         self.named(factored)
     }
 
-    /// Factors the mass matrix in a configuration for [`solve_mass`](Self::solve_mass): the articulated inertias of all bodies. Its cost
+    /// Factors the mass matrix in a configuration for [`solve_mass`](Self::solve_mass): the articulated inertias of all bodies. The cost
     /// is proportional to the number of bodies.
     ///
     /// # Errors
-    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    /// [`MasslessJoint`] if a joint carries no mass.
     ///
     /// # Panics
-    /// If the slice has another length than [`Model::config_dim`].
+    /// If the length of the slice is not [`Model::config_dim`].
     pub fn factorize_mass(
         &self,
         workspace: &mut Workspace<T>,
@@ -93,11 +93,11 @@ impl<T: RealField + Copy> Model<T> {
         self.named(self.tree.factor(data))
     }
 
-    /// `force` becomes `M^-1 force`, after [`factorize_mass`](Self::factorize_mass) or [`forward_dynamics`](Self::forward_dynamics); its cost
-    /// is proportional to the number of bodies.
+    /// Replaces `force` by `M^-1 force`, after [`factorize_mass`](Self::factorize_mass) or [`forward_dynamics`](Self::forward_dynamics). The
+    /// cost is proportional to the number of bodies.
     ///
     /// # Panics
-    /// If the slice has another length than [`Model::dof`].
+    /// If the length of the slice is not [`Model::dof`].
     pub fn solve_mass(&self, workspace: &mut Workspace<T>, force: &mut [T]) {
         assert_eq!(force.len(), self.dof(), "length of the force");
         self.tree.solve(&mut workspace.dynamics, force);
@@ -114,9 +114,9 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
-/// Errors are nodes that move no inertia.
+/// An error is the index of a node that carries no inertia.
 impl<T: RealField + Copy> Tree<T> {
-    /// Factors the mass matrix where the nodes are placed.
+    /// Factors the mass matrix in the current placements of the nodes.
     fn factor(&self, data: &mut DynamicsData<T>) -> Result<(), usize> {
         self.reset_inertias(data)?;
         for i in (0..self.nodes.len()).rev() {
@@ -125,7 +125,7 @@ impl<T: RealField + Copy> Tree<T> {
         Ok(())
     }
 
-    /// Factors the mass matrix, and from the forces and the nodes' wrenches computes the accelerations.
+    /// Factors the mass matrix, and computes the accelerations from the forces and the nodes' wrenches.
     pub(super) fn factor_and_solve(
         &self,
         data: &mut DynamicsData<T>,
@@ -140,7 +140,8 @@ impl<T: RealField + Copy> Tree<T> {
         Ok(())
     }
 
-    /// The acceleration of a tree that is one free body: its only node hands nothing on, so that the three passes are one, and need not be placed.
+    /// The acceleration of a tree that is one free body: its only node has no parent, so that the three passes become one, and no placement is
+    /// needed.
     #[inline]
     fn accelerate_one_body(
         &self,
@@ -168,7 +169,7 @@ impl<T: RealField + Copy> Tree<T> {
         Ok(())
     }
 
-    /// `M^-1` times the forces, after [`factor`](Self::factor).
+    /// Multiplies the forces by `M^-1`, after [`factor`](Self::factor).
     fn solve(&self, data: &mut DynamicsData<T>, force: &mut [T]) {
         data.wrenches.fill(SpatialVector::zero());
         for i in (0..self.nodes.len()).rev() {
@@ -187,7 +188,8 @@ impl<T: RealField + Copy> Tree<T> {
         data.leaf_without_inertia.map_or(Ok(()), Err)
     }
 
-    /// A node's factors, and what it adds to its parent's articulated inertia. Those of leaves are constant.
+    /// Computes a node's factors, and adds its contribution to the parent's articulated inertia. Those of leaves are
+    /// constant.
     #[inline]
     fn factor_node(&self, data: &mut DynamicsData<T>, i: usize) -> Result<(), usize> {
         let node = &self.nodes[i];
@@ -215,7 +217,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The forward pass: what the backward pass left of the forces becomes the acceleration.
+    /// The forward pass: turns the results of the backward pass into accelerations.
     #[inline]
     fn forward_pass(&self, data: &mut DynamicsData<T>, force: &mut [T]) {
         for (i, node) in self.nodes.iter().enumerate() {

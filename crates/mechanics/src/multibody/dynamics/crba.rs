@@ -1,4 +1,4 @@
-//! The composite rigid body algorithm, RBDA table 6.2, in the axes of the root.
+//! The composite-rigid-body algorithm, RBDA table 6.2, in the axes of the root.
 //!
 //! ```text
 //! backward   I_p += I_i about the parent's origin
@@ -6,7 +6,7 @@
 //!            down the branch, j = parent(j):   F about the origin of j,   M_ij = M_ji^T = F^T S_j
 //! ```
 //!
-//! As all vectors of a branch have common axes, only their origins differ. What an absolute joint carries is a mass point to its parent.
+//! All vectors of a branch have common axes; only their origins differ. To its parent, what an absolute joint carries is a point mass.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -18,15 +18,15 @@ use crate::multibody::{Model, Workspace};
 
 /// # Mass matrix
 impl<T: RealField + Copy> Model<T> {
-    /// `M(x)`, n x n, by the composite rigid body algorithm.
+    /// `M(x)`, n x n, by the composite-rigid-body algorithm.
     ///
     /// # Panics
-    /// If the slice or the matrix has another size.
+    /// If the size of the slice or the matrix is wrong.
     pub fn mass_matrix(&self, workspace: &mut Workspace<T>, x: &[T], M: &mut DMatrix<T>) {
         assert_eq!(x.len(), self.config_dim(), "length of the configuration");
         let n = self.dof();
         assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
-        // Where nodes are on the world does not matter: of one free body nothing changes.
+        // Placements of root nodes do not matter: the mass matrix of a single free body is constant.
         if let [body] = &self.tree.nodes[..]
             && body.is_free_root()
         {
@@ -40,14 +40,14 @@ impl<T: RealField + Copy> Model<T> {
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// The forward pass: the nodes' own inertias in place of the composite ones, and the directions of all coordinates, after
-    /// [`propagate_poses`](Self::propagate_poses).
+    /// The forward pass: initialises the composite inertias with the nodes' own ones, and computes the directions of all
+    /// coordinates, after [`propagate_poses`](Self::propagate_poses).
     #[inline]
     pub(super) fn own_inertias(&self, data: &mut DynamicsData<T>) {
         let nodes = self.nodes.iter().zip(&data.kinematics.poses);
         for ((node, pose), composite) in nodes.zip(&mut data.composites) {
             if node.parent == 0 {
-                // Its axes are the root's; what carries nothing keeps its own.
+                // Its axes are the root's; a leaf keeps its own.
                 if !node.is_leaf {
                     *composite = node.inertia;
                 }
@@ -67,7 +67,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The backward pass: the composite inertias, the momenta of all coordinates, and the mass matrix where it is asked for; after
+    /// The backward pass: the composite inertias, the momenta of all coordinates, and the mass matrix if requested; after
     /// [`own_inertias`](Self::own_inertias).
     #[inline]
     pub(super) fn composite_inertias(
@@ -124,7 +124,8 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The entries of a square matrix of which the backward pass writes those that couple joints on one branch: zero where there are others.
+    /// The entries of a square matrix, of which the backward pass writes those that couple joints on one branch; clears them if there are
+    /// others.
     #[inline]
     pub(super) fn cleared<'a>(&self, matrix: &'a mut DMatrix<T>) -> &'a mut [T] {
         let entries = matrix.as_mut_slice();
@@ -134,7 +135,7 @@ impl<T: RealField + Copy> Tree<T> {
         entries
     }
 
-    /// The entries that couple a coordinate of node `i` with those of the joints below it.
+    /// Writes the entries that couple a coordinate of node `i` with those of the joints below it.
     #[inline]
     fn mass_entries_below(
         &self,
@@ -174,7 +175,7 @@ impl<T: RealField + Copy> Tree<T> {
     }
 }
 
-/// The block of a free root whose coordinates start with `first`, in a matrix of `n` columns.
+/// Writes the block of a free root whose coordinates start with `first`, in a matrix of `n` columns.
 #[inline]
 fn write_free<T: RealField + Copy>(
     composite: &RigidInertia<T>,
@@ -188,7 +189,7 @@ fn write_free<T: RealField + Copy>(
     }
 }
 
-/// An entry of a symmetric matrix of `n` columns, and the one that is the same.
+/// Sets an entry of a symmetric matrix of `n` columns and its mirror image.
 #[inline]
 fn set<T: RealField + Copy>(M: &mut [T], n: usize, row: usize, column: usize, entry: T) {
     M[column * n + row] = entry;

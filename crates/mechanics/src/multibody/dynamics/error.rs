@@ -1,13 +1,13 @@
-//! A mass matrix that has no inverse.
+//! A singular mass matrix.
 
 use std::sync::Arc;
 
 use crate::multibody::BodyId;
 
-/// A joint moves nothing that has mass, so that the mass matrix has no inverse.
+/// A joint carries no mass, so that the mass matrix is singular.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the joint of body `{name}` moves nothing that resists with its mass (or the state is not finite); \
+    "the joint of body `{name}` moves nothing that has mass (or the state is not finite); \
      give the body or what it carries an inertia, or fix the joint"
 )]
 pub struct MasslessJoint {

@@ -1,4 +1,4 @@
-//! What acts on the bodies beside gravity and inertia: springs, dampers, drag, and wrenches from outside.
+//! Loads on the bodies beside gravity and inertia: springs, dampers, drag, and external wrenches.
 
 use nalgebra::{RealField, Vector6};
 
@@ -6,7 +6,7 @@ use crate::multibody::spatial::SpatialVector;
 use crate::multibody::workspace::DynamicsData;
 use crate::multibody::{Frame, Model};
 
-/// A wrench that acts on a body from outside: a contact, a thrust, a load.
+/// An external wrench on a body: a contact, a thrust, a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExternalWrench<T: RealField + Copy> {
     /// A frame fixed to the body.
@@ -30,7 +30,7 @@ impl<T: RealField + Copy> Model<T> {
         !self.springs.is_empty() || !self.resistances.is_empty()
     }
 
-    /// Collects the loads of all nodes in this state.
+    /// Collects the loads on all nodes in this state.
     #[inline]
     pub(super) fn apply_loads(
         &self,

@@ -6,7 +6,8 @@
 //! τ = Σ J_b^T w_b = Y(x, ξ, ξ̇) p
 //! ```
 //!
-//! The forward pass is that of the recursive Newton-Euler algorithm; the backward pass carries ten unit wrenches of each body to the root.
+//! The forward pass is that of the recursive Newton-Euler algorithm; the backward pass propagates ten unit wrenches of each body to the
+//! root.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -16,17 +17,17 @@ use crate::multibody::tree::Tree;
 use crate::multibody::workspace::NodeMotion;
 use crate::multibody::{BodyId, Model, Workspace};
 
-/// How many inertial parameters a body has.
+/// The number of inertial parameters of a body.
 const PARAMETERS: usize = 10;
 
 /// # Inertial parameters
 impl<T: RealField + Copy> Model<T> {
-    /// `p`, ten numbers for each body in the order of [`bodies`](Self::bodies): `m`, `h_x`, `h_y`, `h_z`, `Θ_xx`, `Θ_xy`, `Θ_yy`, `Θ_xz`, `Θ_yz`,
-    /// `Θ_zz` with the first moment `h = m c` (kg m) and the moment of inertia `Θ` about the body's origin (kg m²), in the body's axes. Zeros for
+    /// `p`, ten numbers per body in the order of [`bodies`](Self::bodies): `m`, `h_x`, `h_y`, `h_z`, `Θ_xx`, `Θ_xy`, `Θ_yy`, `Θ_xz`, `Θ_yz`,
+    /// `Θ_zz` with the first moment `h = m c` (kg m) and the moment of inertia `Θ` about the body's origin (kg m²), in the body's axes. Zero for
     /// frames without mass.
     ///
     /// # Panics
-    /// If there are not ten numbers for each body.
+    /// If the length is not ten per body.
     pub fn inertial_parameters(&self, parameters: &mut [T]) {
         assert_eq!(
             parameters.len(),
@@ -45,8 +46,8 @@ impl<T: RealField + Copy> Model<T> {
     }
 
     /// `Y`, n x 10 b with b bodies: `tau = Y p + D xi + f_K` are the forces of [`inverse_dynamics`](Self::inverse_dynamics) for the
-    /// [`inertial_parameters`](Self::inertial_parameters) `p`, gravity included; what springs, dampers and drag add does not depend on `p`. So
-    /// measured motions and forces give `p` by least squares. `Y` does not depend on the model's own inertias.
+    /// [`inertial_parameters`](Self::inertial_parameters) `p`, gravity included; the forces of springs, dampers and drag do not depend on `p`.
+    /// So `p` follows from measured motions and forces by least squares. `Y` does not depend on the model's own inertias.
     ///
     /// ```
     /// use fly_mechanics::PseudoInertia;
@@ -67,7 +68,7 @@ impl<T: RealField + Copy> Model<T> {
     /// ```
     ///
     /// # Panics
-    /// If slices or matrix have other sizes.
+    /// If the size of a slice or the matrix is wrong.
     pub fn regressor(
         &self,
         workspace: &mut Workspace<T>,
@@ -107,12 +108,12 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
-/// Where a body's parameters start.
+/// The offset of a body's parameters.
 fn start(body: BodyId) -> usize {
     PARAMETERS * (body.index() - 1)
 }
 
-/// A body's inertial wrenches for a unit of each parameter.
+/// A body's inertial wrenches per unit of each parameter.
 fn unit_wrenches<T: RealField + Copy>(motion: &NodeMotion<T>) -> [SpatialVector<T>; PARAMETERS] {
     let (omega, alpha, a) = (motion.omega, motion.alpha, motion.acceleration);
     let first = |k: usize| {
@@ -143,7 +144,7 @@ fn unit_wrenches<T: RealField + Copy>(motion: &NodeMotion<T>) -> [SpatialVector<
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// The forces of the joints that bear a wrench on one node.
+    /// The joint forces that balance a wrench on one node.
     fn transmit_to_root(
         &self,
         mut node: usize,

@@ -7,8 +7,8 @@
 //! backward   τ_i = S^T w_i,   w_p += [E^T f; E^T n + r × E^T f]
 //! ```
 //!
-//! in each node's own axes, with its placement `R = E^T`, `r` in the parent. Linear velocities are not needed but relative to the parent where
-//! a joint translates. The world accelerates upward in place of gravity. An absolute joint carries on the acceleration of its origin alone.
+//! in each node's own axes, with its placement `R = E^T`, `r` in the parent. Only linear velocities relative to the parent are needed, for
+//! joints that translate. The world accelerates upward in place of gravity. An absolute joint transmits only the acceleration of its origin.
 
 use nalgebra::{RealField, Vector3};
 
@@ -21,11 +21,11 @@ use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Model, Workspace};
 
 /// # Inverse dynamics
 impl<T: RealField + Copy> Model<T> {
-    /// `tau = M xi_dot + c + D xi + grad V`: the forces that the joints' coordinates need for this acceleration, by the recursive
-    /// Newton-Euler algorithm. Its cost is proportional to the number of bodies.
+    /// `tau = M xi_dot + c + D xi + grad V`: the generalised forces that this acceleration requires, by the recursive
+    /// Newton-Euler algorithm. The cost is proportional to the number of bodies.
     ///
     /// # Panics
-    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    /// If the lengths of the slices are not [`Model::config_dim`] and [`Model::dof`].
     pub fn inverse_dynamics(
         &self,
         workspace: &mut Workspace<T>,
@@ -37,7 +37,7 @@ impl<T: RealField + Copy> Model<T> {
         self.inverse_dynamics_with(workspace, x, xi, xi_dot, &[], tau);
     }
 
-    /// [`inverse_dynamics`](Self::inverse_dynamics) while wrenches act from outside: `tau = M xi_dot + c + D xi + grad V - sum J^T w`.
+    /// [`inverse_dynamics`](Self::inverse_dynamics) with external wrenches: `tau = M xi_dot + c + D xi + grad V - sum J^T w`.
     ///
     /// ```
     /// use fly_mechanics::PseudoInertia;
@@ -56,7 +56,7 @@ impl<T: RealField + Copy> Model<T> {
     /// ```
     ///
     /// # Panics
-    /// As [`inverse_dynamics`](Self::inverse_dynamics); if a wrench acts on a body that the model does not have.
+    /// As [`inverse_dynamics`](Self::inverse_dynamics); if a wrench acts on a body that is not in the model.
     pub fn inverse_dynamics_with(
         &self,
         workspace: &mut Workspace<T>,
@@ -76,10 +76,10 @@ impl<T: RealField + Copy> Model<T> {
         self.add_joint_springs(x, T::one(), tau);
     }
 
-    /// `b = c + D xi + grad V`: the forces that keep the velocity constant, [`inverse_dynamics`](Self::inverse_dynamics) without acceleration.
+    /// `b = c + D xi + grad V`: the forces that keep the velocity constant, [`inverse_dynamics`](Self::inverse_dynamics) at zero acceleration.
     ///
     /// # Panics
-    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    /// If the lengths of the slices are not [`Model::config_dim`] and [`Model::dof`].
     pub fn bias(&self, workspace: &mut Workspace<T>, x: &[T], xi: &[T], bias: &mut [T]) {
         self.check(x, xi);
         assert_eq!(bias.len(), self.dof(), "length of the bias");
@@ -92,7 +92,7 @@ impl<T: RealField + Copy> Model<T> {
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// The forces in this state, after [`Model::apply_loads`]; without `xi_dot` the joints do not accelerate.
+    /// The forces in this state, after [`Model::apply_loads`]; zero joint accelerations without `xi_dot`.
     #[inline]
     fn newton_euler(
         &self,
@@ -103,13 +103,14 @@ impl<T: RealField + Copy> Tree<T> {
         data: &mut DynamicsData<T>,
         tau: &mut [T],
     ) {
-        // All that is asked of the nodes that stand on the world is how they see gravity.
+        // Root nodes only need the direction of gravity in their axes.
         data.placements.update_above_roots(self, x);
         self.propagate_motions(gravity, Some(x), xi, xi_dot, data);
         self.transmit_wrenches(data, tau);
     }
 
-    /// The backward pass: from the nodes' own wrenches, those that the joints transmit, and their forces.
+    /// The backward pass: computes the wrenches transmitted by the joints and the joint forces from the nodes' own
+    /// wrenches.
     #[inline]
     pub(super) fn transmit_wrenches(&self, data: &mut DynamicsData<T>, tau: &mut [T]) {
         for (i, node) in self.nodes.iter().enumerate().rev() {
@@ -122,8 +123,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The forward pass: the nodes' motions, and the wrench that each needs for its own part. `x` is given where the nodes on the world are not
-    /// placed.
+    /// The forward pass: the nodes' motions, and the inertial wrench of each. `x` is given if the root nodes have no placements.
     #[inline]
     pub(super) fn propagate_motions(
         &self,
@@ -139,7 +139,7 @@ impl<T: RealField + Copy> Tree<T> {
             let (placement, xi) = (&data.placements.nodes[i], &xi[node.xi..]);
             let xi_dot = xi_dot.map(|xi_dot| &xi_dot[node.xi..]);
             let parent = &data.motions[node.parent];
-            // Every branch stores by itself, so that what it computes stays in registers.
+            // Every branch stores its own result, so that intermediate values stay in registers.
             if node.parent == 0 {
                 let up = match x {
                     Some(x) => node.in_root_axes(up, &x[node.x..], data),
@@ -167,7 +167,7 @@ impl<T: RealField + Copy> Tree<T> {
 }
 
 impl<T: RealField + Copy> Node<T> {
-    /// The motion of a node on the world, which accelerates upward in place of gravity: `up` in the node's axes.
+    /// The motion of a root node, with the upward acceleration `up` (in the node's axes) in place of gravity.
     #[inline]
     pub(super) fn propagate_root(
         &self,
@@ -184,7 +184,7 @@ impl<T: RealField + Copy> Node<T> {
         }
     }
 
-    /// A direction of the world in the axes of a node on the world, whether that is placed or not.
+    /// Rotates a world direction into the axes of a root node, with or without its placement.
     #[inline]
     pub(super) fn in_root_axes(&self, v: Vec3<T>, x: &[T], data: &DynamicsData<T>) -> Vec3<T> {
         let at_joint = self.placement.inverse.times(v);
@@ -208,7 +208,7 @@ impl<T: RealField + Copy> Node<T> {
         }
     }
 
-    /// The motion of a node on another one, with any joint.
+    /// The motion of a child node with any joint.
     #[inline(never)]
     fn propagate_joint(
         &self,
@@ -259,7 +259,7 @@ impl<T: RealField + Copy> Node<T> {
     }
 }
 
-/// The motion of a node on another one, with a revolute joint.
+/// The motion of a child node with a revolute joint.
 #[inline]
 fn propagate_revolute<T: RealField + Copy>(
     placement: &Placement<T>,

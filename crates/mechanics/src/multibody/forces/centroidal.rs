@@ -8,7 +8,7 @@ use crate::multibody::{BodyId, Model, Workspace};
 
 /// # Momenta and centre of mass
 ///
-/// After [`Workspace::update`]; in world components. Of a system without any mass the centre is not a number.
+/// After [`Workspace::update`]; in world components. The centre of mass of a massless system is NaN.
 impl<T: RealField + Copy> Workspace<T> {
     /// The centre of mass, m.
     pub fn center_of_mass(&self, model: &Model<T>) -> Vector3<T> {
@@ -26,7 +26,7 @@ impl<T: RealField + Copy> Workspace<T> {
 
     /// Linear momentum and angular momentum about the world's origin, `[p; L]`, kg m/s and kg m²/s: `sum Ad(0G_b^-1)^T M_b 0XI_b`.
     ///
-    /// A system on a free joint without gravity keeps both, whatever its joints, springs and dampers do.
+    /// Both are conserved for a system on a free joint without gravity, whatever its joints, springs and dampers do.
     pub fn momentum(&self, model: &Model<T>) -> Vector6<T> {
         let momenta = model.massive().map(|(body, inertia)| {
             let momentum = inertia.matrix6() * self.kinematics.body_twist(body);
@@ -83,8 +83,8 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    /// `A_G xi_dot + A_G_dot xi`: the rate of the centroidal momentum, N and N m, after [`Workspace::update_jacobians`] too. It is the sum of all
-    /// wrenches from outside, about the centre of mass.
+    /// `A_G xi_dot + A_G_dot xi`: the rate of the centroidal momentum, N and N m, after [`Workspace::update_jacobians`] too. It equals the sum of
+    /// all external wrenches about the centre of mass.
     ///
     /// # Panics
     /// If `xi_dot` does not have length n.
@@ -99,7 +99,7 @@ impl<T: RealField + Copy> Workspace<T> {
         rates.fold(Vector6::zeros(), |sum, rate| sum + rate)
     }
 
-    /// From wrenches on bodies, in their frames, to the world's axes about the centre of mass.
+    /// Transforms wrenches on bodies, in their frames, to the world's axes about the centre of mass.
     fn to_centroid(&self, model: &Model<T>) -> impl Fn(BodyId, Vector6<T>) -> Vector6<T> + '_ {
         let center = self.center_of_mass(model);
         move |body, wrench| {

@@ -1,4 +1,4 @@
-//! What springs, dampers, drag and gravity do to the bodies, as wrenches in their frames.
+//! Springs, dampers, drag and gravity as wrenches on the bodies, in their frames.
 
 use nalgebra::{RealField, Vector6};
 
@@ -9,22 +9,22 @@ use crate::wrench_of_force;
 
 /// # Wrenches on the bodies
 ///
-/// After [`Workspace::update`]. The slices hold one wrench `[f; tau]` for every [`BodyId::index`], the world's first, each in its body's
-/// frame; what is computed is added to what is there. They panic if a slice is shorter.
+/// After [`Workspace::update`]. The slices hold one wrench `[f; tau]` per [`BodyId::index`], the world's first, each in its body's
+/// frame; results are added to them. These functions panic if a slice is shorter.
 impl<T: RealField + Copy> Workspace<T> {
-    /// Adds the gradient of the springs' potential, a left-hand side: the springs pull with its opposite.
+    /// Adds the gradient of the springs' potential, a left-hand side: the springs exert its negative.
     ///
     /// On b it is `vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h), which prints `aG_b` for its inverse.
     pub fn spring_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
         self.kinematics.spring_wrenches(model, wrenches);
     }
 
-    /// Adds what dampers and drag resist with, a left-hand side: on b it is `Vee(D') aXI_b`, Konz (4.103g).
+    /// Adds the resistance of dampers and drag, a left-hand side: on b it is `Vee(D') aXI_b`, Konz (4.103g).
     pub fn damper_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
         self.kinematics.damper_wrenches(model, wrenches);
     }
 
-    /// Adds the weights, which gravity applies: `M_b Ad(0G_b^-1) [a_G; 0]`, Konz (4.103i), which prints `Ad` of the acceleration.
+    /// Adds the weights, a right-hand side: `M_b Ad(0G_b^-1) [a_G; 0]`, Konz (4.103i), which prints `Ad` of the acceleration.
     pub fn gravity_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
         for (body, inertia) in model.massive() {
             let fall = self.kinematics.body_pose(body).rotation.inverse();
@@ -43,7 +43,7 @@ impl<T: RealField + Copy> Workspace<T> {
     }
 }
 
-/// The same of any kinematics.
+/// The same for any kinematics.
 impl<T: RealField + Copy> Kinematics<T> {
     pub(in crate::multibody) fn spring_wrenches(
         &self,
@@ -73,7 +73,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         spring.stiffness.force(&pose)
     }
 
-    /// A wrench on b that depends on the pose of b in a has its counterpart on a: `-Ad(aG_b^-1)^T w`.
+    /// The reaction on a of a wrench on b that depends on the pose of b in a: `-Ad(aG_b^-1)^T w`.
     fn add_pair(&self, a: BodyId, b: BodyId, wrench: &Vector6<T>, wrenches: &mut [Vector6<T>]) {
         let carried = self.pose(&a.into(), &b.into()).adjoint_inverse();
         wrenches[b.index()] += wrench;

@@ -46,18 +46,18 @@ impl<T: RealField + Copy> Workspace<T> {
         self.kinetic_energy(model) + self.potential_energy(model)
     }
 
-    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power that dampers and drag take.
+    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power dissipated by dampers and drag.
     pub fn dissipation(&self, model: &Model<T>) -> T {
         let powers = model.resistances.iter().map(|r| self.dissipation_of(r));
         powers.fold(T::zero(), |sum, power| sum + power)
     }
 
-    /// `xi^T D xi = 2 R`, W: the power that dampers and drag take.
+    /// `xi^T D xi = 2 R`, W: the power dissipated by dampers and drag.
     pub fn dissipated_power(&self, model: &Model<T>) -> T {
         self.dissipation(model) * convert(2.0)
     }
 
-    /// The acceleration energy of Gibbs and Appell, `S = sum 1/2 sum m_p |r_p''|²`, Konz (4.94), with its part `S_0` that does not depend on
+    /// The Gibbs-Appell acceleration energy, `S = sum 1/2 sum m_p |r_p''|²`, Konz (4.94), including its part `S_0` that does not depend on
     /// `xi_dot`: `S = 1/2 xi_dot^T M xi_dot + c^T xi_dot + S_0`. After [`Workspace::update_jacobians`] too.
     ///
     /// # Panics

@@ -5,7 +5,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, RealField};
 use crate::multibody::projection;
 use crate::multibody::{Model, Workspace};
 
-/// `M xi_dot + c + D xi + grad V = f` in a state, Konz (4.103): all terms, as matrices and vectors.
+/// `M xi_dot + c + D xi + grad V = f` in a state, Konz (4.103): all terms as matrices and vectors.
 ///
 /// It is assembled by [projection](crate::multibody::projection) with the Jacobians of all bodies: the cost grows with the cube of
 /// the number of bodies. It allocates once.
@@ -36,17 +36,17 @@ use crate::multibody::{Model, Workspace};
 pub struct EquationOfMotion<T: RealField + Copy> {
     /// `M`, n x n, symmetric.
     pub mass_matrix: DMatrix<T>,
-    /// `c`, n: Coriolis and centrifugal forces.
+    /// `c`, n entries: Coriolis and centrifugal forces.
     pub coriolis_force: DVector<T>,
     /// `D`, n x n; symmetric.
     pub damping: DMatrix<T>,
-    /// `grad V`, n.
+    /// `grad V`, n entries.
     pub potential_force: DVector<T>,
     factor: DMatrix<T>,
     right_hand_side: DVector<T>,
 }
 
-/// The mass matrix is not positive definite: some way of moving moves no mass.
+/// The mass matrix is not positive definite: a velocity direction moves no mass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the mass matrix is not positive definite: a joint moves nothing that has mass (or the state is not finite); \
@@ -55,7 +55,7 @@ pub struct EquationOfMotion<T: RealField + Copy> {
 pub struct MasslessMotion;
 
 impl<T: RealField + Copy> EquationOfMotion<T> {
-    /// For this model, all zero.
+    /// Allocates for this model; all zero.
     pub fn new(model: &Model<T>) -> Self {
         let n = model.dof();
         Self {
@@ -71,7 +71,7 @@ impl<T: RealField + Copy> EquationOfMotion<T> {
     /// Computes all terms, after [`Workspace::update`] and [`Workspace::update_jacobians`].
     ///
     /// # Panics
-    /// If the model is not the one it was made for.
+    /// If this is not the model for which it was created.
     pub fn update(&mut self, model: &Model<T>, workspace: &Workspace<T>) {
         projection::mass_matrix(model, workspace, &mut self.mass_matrix);
         projection::coriolis_force(model, workspace, self.coriolis_force.as_mut_slice());
@@ -79,7 +79,7 @@ impl<T: RealField + Copy> EquationOfMotion<T> {
         workspace.potential_force(model, self.potential_force.as_mut_slice());
     }
 
-    /// `b = c + D xi + grad V`: the force that would keep the velocity constant.
+    /// `b = c + D xi + grad V`: the force that keeps the velocity constant.
     ///
     /// # Panics
     /// If a slice does not have length n.
@@ -130,7 +130,7 @@ impl<T: RealField + Copy> EquationOfMotion<T> {
     /// If the vector does not have length n.
     pub fn solve(&mut self, b: &mut DVector<T>) -> Result<(), MasslessMotion> {
         self.factor.copy_from(&self.mass_matrix);
-        // The factorisation takes the storage and gives it back; it is lost where it fails, which ends a computation.
+        // The factorisation takes the storage and returns it; on failure it is lost, which ends a computation anyway.
         if let Some(cholesky) = Cholesky::new(std::mem::take(&mut self.factor)) {
             cholesky.solve_mut(b);
             self.factor = cholesky.unpack_dirty();

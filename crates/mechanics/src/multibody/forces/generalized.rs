@@ -1,14 +1,14 @@
-//! Forces in the velocity coordinates: what acts on bodies, projected by their Jacobians.
+//! Generalised forces: forces on bodies, projected by their Jacobians.
 
 use nalgebra::{DMatrix, RealField, Vector3, Vector6};
 
 use crate::multibody::{BodyId, Model, Workspace};
 use crate::wrench_of_force;
 
-/// # Forces in the velocity coordinates
+/// # Generalised forces
 ///
-/// After [`Workspace::update`] and [`Workspace::update_jacobians`]. Forces are slices of n numbers; these functions panic if one has
-/// another length. What a function's name calls the force of something is written, what it adds is added.
+/// After [`Workspace::update`] and [`Workspace::update_jacobians`]. Forces are slices of n entries; these functions panic for
+/// another length. Functions named after a force overwrite their output; those named `add` add to it.
 impl<T: RealField + Copy> Workspace<T> {
     /// Adds the force of a wrench `[f; tau]` on a body, in the body's frame: `0J_b^T w`.
     ///
@@ -22,9 +22,10 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    /// Adds the force of a force in world components (N) that acts at a point of a body (m, body frame): `0J_b^T [R^T; hat3(h) R^T] F`.
+    /// Adds the generalised force of a force in world components (N) acting at a point of a body (m, body frame):
+    /// `0J_b^T [R^T; hat3(h) R^T] F`.
     ///
-    /// Konz (4.43) prints `hat3(h) R` and leaves the first three rows out.
+    /// Konz (4.43) prints `hat3(h) R` and omits the first three rows.
     pub fn add_force_at_point(
         &self,
         body: BodyId,
@@ -38,7 +39,7 @@ impl<T: RealField + Copy> Workspace<T> {
     }
 
     /// `f_K`, the gradient of the springs' potential, a left-hand side: `sum aJ_b^T vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h), and `k (q - q_0)`
-    /// of the springs in joints.
+    /// for the springs in joints.
     pub fn spring_force(&self, model: &Model<T>, force: &mut [T]) {
         force.fill(T::zero());
         self.add_deflection_forces(model, T::one(), force);
@@ -52,7 +53,7 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    /// `f_G`, what gravity applies, a right-hand side: minus the gradient of its potential, Konz (4.103i).
+    /// `f_G`, the force of gravity, a right-hand side: minus the gradient of its potential, Konz (4.103i).
     pub fn gravity_force(&self, model: &Model<T>, force: &mut [T]) {
         force.fill(T::zero());
         self.add_gravity(model, T::one(), force);
@@ -64,7 +65,7 @@ impl<T: RealField + Copy> Workspace<T> {
         self.add_gravity(model, -T::one(), force);
     }
 
-    /// `D xi`, a left-hand side, without the matrix.
+    /// `D xi`, a left-hand side, without forming the matrix.
     pub fn damping_force(&self, model: &Model<T>, force: &mut [T]) {
         force.fill(T::zero());
         for resistance in &model.resistances {
@@ -112,7 +113,7 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    /// Adds `aJ_b^T w` for a wrench on b that stands for the relative pose of b in a.
+    /// Adds `aJ_b^T w` for a wrench on b that belongs to the relative pose of b in a.
     fn add_between(&self, a: BodyId, b: BodyId, wrench: &Vector6<T>, force: &mut [T]) {
         self.add_wrench(b, wrench, force);
         if a != BodyId::WORLD {

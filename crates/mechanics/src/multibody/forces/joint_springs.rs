@@ -14,7 +14,7 @@ impl<T: RealField + Copy> Model<T> {
             .as_ref()
     }
 
-    /// Calls `visit` with every spring in a joint and where the joint's coordinate stands in the configuration and in the velocity.
+    /// Calls `visit` with every joint spring and the indices of the joint's coordinate in configuration and velocity.
     #[inline]
     pub(in crate::multibody) fn for_each_joint_spring(
         &self,
@@ -29,7 +29,7 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// Adds `sign k (q - q_0)` to the forces of the joints.
+    /// Adds `sign k (q - q_0)` to the joint forces.
     #[inline]
     pub(in crate::multibody) fn add_joint_springs(&self, x: &[T], sign: T, force: &mut [T]) {
         self.for_each_joint_spring(|spring, x_at, xi_at| {
@@ -39,7 +39,7 @@ impl<T: RealField + Copy> Model<T> {
 }
 
 impl<T: RealField + Copy> Workspace<T> {
-    /// Keeps the deflections `q - q_0` of this configuration.
+    /// Stores the deflections `q - q_0` of this configuration.
     #[inline]
     pub(in crate::multibody) fn update_deflections(&mut self, model: &Model<T>, x: &[T]) {
         let mut deflections = self.deflections.iter_mut();
@@ -50,7 +50,7 @@ impl<T: RealField + Copy> Workspace<T> {
         });
     }
 
-    /// Adds `sign k (q - q_0)`, at the configuration that the workspace holds.
+    /// Adds `sign k (q - q_0)` at the configuration stored in the workspace.
     pub(in crate::multibody) fn add_deflection_forces(
         &self,
         model: &Model<T>,

@@ -1,7 +1,7 @@
-//! Momentum and gradient of the Lagrangian by recursion along the tree.
+//! Momentum and gradient of the Lagrangian, by recursion along the tree.
 //!
-//! With the bodies' momenta `P_b` and wrenches `W_b` about the origin and in the axes of their root, and a coordinate's direction `S` there, which
-//! moves with its node's twist `V`:
+//! With the bodies' momenta `P_b` and wrenches `W_b` about the origin and in the axes of their root, and the direction `S` of a coordinate there,
+//! which moves with its node's twist `V`:
 //!
 //! ```text
 //! p_i = ∂T/∂ξ^i = S_i^T Σ P_b          over the bodies that the joint carries
@@ -9,20 +9,20 @@
 //! ∂_i T = d/dt p_i|_ξ + γ^k_ij ξ^j p_k - c_i = (V × S_i)^T Σ P_b + γ^k_ij ξ^j p_k
 //! ```
 //!
-//! by (3.58), as `c_i = S_i^T Σ Ṗ_b`. Below an absolute joint at `o`, with the velocity `v` there, only `[p; o × p]` counts, whose point moves: it adds
-//! the moment `v × p` to the gradient.
+//! by (3.58), as `c_i = S_i^T Σ Ṗ_b`. Below an absolute joint at `o`, with the velocity `v` there, only `[p; o × p]` contributes, at a moving point: it
+//! adds the moment `v × p` to the gradient.
 
 use nalgebra::{RealField, Vector6};
 
 use crate::multibody::spatial::SpatialVector;
 use crate::multibody::{Model, Workspace};
 
-/// The wrenches of the recursion, allocated once.
+/// The arrays of the recursion, allocated once.
 #[derive(Clone, Debug)]
 pub(crate) struct Recursion<T: RealField + Copy> {
-    /// One for the world and every body.
+    /// The world and every body.
     wrenches: Vec<Vector6<T>>,
-    /// For the world and every node.
+    /// The world and every node.
     momenta: Vec<SpatialVector<T>>,
     forces: Vec<SpatialVector<T>>,
     commutation: Vec<T>,

@@ -6,12 +6,12 @@
 //! ```
 //!
 //! Springs, dampers and gravity act on bodies; [`Workspace::spring_wrenches`], [`Workspace::damper_wrenches`] and
-//! [`Workspace::gravity_wrenches`] say how, and what works recursively along the tree takes these. What is projected onto the velocity
-//! coordinates by the Jacobians, `sum 0J_bᵀ w_b`, is the plain reference for it.
+//! [`Workspace::gravity_wrenches`] compute their wrenches, which the recursive algorithms use. Projected onto the velocity coordinates
+//! by the Jacobians, `sum 0J_bᵀ w_b`, they are the plain reference for those algorithms.
 //!
-//! Signs: what resists the motion or is the gradient of an energy stands on the left-hand side, what is applied on the right-hand side.
-//! Konz's chapter 4 prints gravity as an applied force and calls it the gradient of a potential energy; put on the left-hand side as in
-//! (5.1) it would pull upward.
+//! Signs: resistances and gradients of energies are on the left-hand side, applied forces on the right-hand side. Konz's chapter 4
+//! prints gravity as an applied force and calls it the gradient of a potential energy; put on the left-hand side as in (5.1) it would
+//! pull upward.
 
 mod centroidal;
 mod elements;

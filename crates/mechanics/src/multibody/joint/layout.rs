@@ -1,18 +1,18 @@
-//! How the coordinates of a joint are laid out: translations along its own axes, then one rotation.
+//! The layout of a joint's coordinates: translations along its own axes, followed by a rotation.
 
 use nalgebra::{RealField, Vector3};
 
 use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 
-/// What follows the translations in a joint's configuration and in its velocity.
+/// The rotational part of a joint's configuration and velocity, which follows the translations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rotation<T: RealField + Copy> {
     None,
-    /// About z; its velocity is one number.
+    /// About z; its velocity has one entry.
     Angle(AngleCoordinates),
     /// About z, then about this unit vector: two angles and their rates.
     Universal(Vector3<T>),
-    /// Of any direction; its velocity is three numbers.
+    /// An arbitrary rotation; its velocity has three entries.
     Attitude(AttitudeCoordinates),
 }
 
@@ -38,7 +38,7 @@ impl<T: RealField + Copy> Rotation<T> {
 }
 
 impl<T: RealField + Copy> Joint<T> {
-    /// How many translations the coordinates start with: one along z, two along x and y, or all three.
+    /// The number of leading translations: one along z, two along x and y, or all three.
     #[inline]
     pub(crate) fn translations(&self) -> usize {
         match self.kind {
@@ -49,7 +49,7 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// What follows them.
+    /// The rotation that follows them.
     #[inline]
     pub(crate) fn rotation(&self) -> Rotation<T> {
         match self.kind {
@@ -76,7 +76,7 @@ impl<T: RealField + Copy> Joint<T> {
         self.translations() + self.rotation().dof()
     }
 
-    /// The components along x, y and z of the translations that numbers start with.
+    /// The x, y and z components of the translations at the start of the slice.
     #[inline]
     pub(in crate::multibody) fn translation(&self, numbers: &[T]) -> Vector3<T> {
         let o = T::zero();
@@ -88,7 +88,7 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// Writes what of a vector the joint's translations have.
+    /// Writes the components of a vector along the joint's translations.
     #[inline]
     pub(in crate::multibody) fn write_translation(&self, v: &Vector3<T>, numbers: &mut [T]) {
         match self.translations() {

@@ -1,10 +1,10 @@
-//! 3x3 matrices of three vector registers.
+//! 3x3 matrices in three vector registers.
 
 use nalgebra::{Matrix3, RealField};
 
 use super::Vec3;
 
-/// A 3x3 matrix, by columns.
+/// A 3x3 matrix, column by column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mat3<T>(pub [Vec3<T>; 3]);
 
@@ -26,7 +26,7 @@ impl<T: RealField + Copy> Mat3<T> {
         Self::scalar(T::one())
     }
 
-    /// `hat3(a)`, of which the product with `b` is `a × b`.
+    /// `hat3(a)`, with `hat3(a) b = a × b`.
     #[inline]
     pub fn hat(a: Vec3<T>) -> Self {
         let (o, x, y, z) = (T::zero(), a.x(), a.y(), a.z());

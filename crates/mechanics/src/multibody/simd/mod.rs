@@ -1,8 +1,8 @@
 //! Vectors and matrices of three rows in vector registers.
 //!
-//! Three numbers in four lanes are loaded and stored by one instruction. The fourth lane is zero and stays zero. Triples without it would be
-//! worse than no vectors at all: a register that is loaded across the border of two earlier stores has to wait until both have reached the
-//! cache. For `f64` the operations are those of [`wide::f64x4`], for other scalars, dual numbers among them, the same lane by lane.
+//! One instruction loads or stores three numbers in four lanes. The fourth lane is always zero. Triples without it would be worse than no
+//! vectors at all: a register loaded across two earlier stores has to wait until both have reached the cache. For `f64` the operations are
+//! those of [`wide::f64x4`]; other scalars, including dual numbers, do the same lane by lane.
 
 mod matrix3;
 mod sines;

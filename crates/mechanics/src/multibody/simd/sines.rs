@@ -6,8 +6,8 @@ use nalgebra::RealField;
 
 use super::fma;
 
-/// Sines and cosines of angles, in place of a call for every revolute joint: for `f64` a branchless formula that compilers turn into vector
-/// instructions, for other numbers their own functions.
+/// Sines and cosines of angles, in one call for all revolute joints: for `f64` a branchless formula that compilers vectorise, for other
+/// scalars their own functions.
 #[allow(clippy::ptr_arg)] // slices cannot be told apart by their types when they are generic
 pub fn sines_and_cosines<T: RealField + Copy>(
     angles: &Vec<T>,
@@ -54,13 +54,13 @@ fn of_doubles(angles: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
 }
 
 /// Sine and cosine of an angle of at most [`LARGE`], to an error below one unit in the last place: `n`, the nearest multiple of π/2, is
-/// taken off in parts (Cody and Waite), and the rest's series are the minimax ones of FreeBSD's `k_sin.c` and `k_cos.c`.
+/// subtracted in parts (Cody and Waite), and the remainder's series are the minimax ones of FreeBSD's `k_sin.c` and `k_cos.c`.
 #[inline]
 #[allow(clippy::unreadable_literal, clippy::excessive_precision)]
 fn sin_cos(angle: f64) -> (f64, f64) {
-    // Added and taken off again, it rounds; meanwhile the integer stands in the last bits.
+    // Adding and subtracting it rounds to an integer, which meanwhile is in the last bits.
     const ROUNDER: f64 = 6755399441055744.0;
-    // π/2 in two parts of 33 bits, whose multiples are exact, and the rest.
+    // π/2 in two parts of 33 bits, whose multiples are exact, and the remainder.
     const FIRST: f64 = 1.57079632673412561417e+00;
     const SECOND: f64 = 6.07710050630396597660e-11;
     const REST: f64 = 2.02226624879595063154e-21;
@@ -88,7 +88,7 @@ fn sin_cos(angle: f64) -> (f64, f64) {
     let second = fma(-n, SECOND, first);
     let rest = fma(n, REST, fma(n, SECOND, second - first));
     let y = second - rest;
-    // What rounding took from y.
+    // The rounding error of y.
     let tail = (second - y) - rest;
 
     let z = y * y;
@@ -105,7 +105,7 @@ fn sin_cos(angle: f64) -> (f64, f64) {
     let w = 1.0 - half;
     let cosine = w + fma(z * z, r, fma(-y, tail, (1.0 - w) - half));
 
-    // A quarter turn exchanges them, a half turn changes the sign.
+    // A quarter turn swaps them; a half turn changes the sign.
     let odd = quadrant & 1 == 1;
     let (a, b) = if odd { (cosine, sine) } else { (sine, cosine) };
     let sign = |bits: u64| (bits & 2) << 62;

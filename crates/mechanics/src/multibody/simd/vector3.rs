@@ -1,4 +1,4 @@
-//! Vectors of three numbers in a register of four lanes.
+//! Vectors of three numbers in a four-lane register.
 
 use std::any::Any;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 use nalgebra::{RealField, Vector3};
 use wide::f64x4;
 
-/// `a b + c`, fused where the machine has an instruction for it and not emulated where it has none.
+/// `a b + c`, fused if the machine has an instruction for it, and not emulated otherwise.
 #[inline]
 pub fn fma<T: RealField + Copy>(a: T, b: T, c: T) -> T {
     if cfg!(target_feature = "fma") {
@@ -21,7 +21,7 @@ pub fn fma<T: RealField + Copy>(a: T, b: T, c: T) -> T {
 #[repr(C, align(32))]
 pub struct Vec3<T>([T; 4]);
 
-/// The lanes as a register where they are `f64`, which is known when this is compiled.
+/// The lanes as a register if they are `f64`, which is known at compile time.
 #[inline]
 fn register<T: RealField + Copy>(v: Vec3<T>) -> Option<f64x4> {
     (&v.0 as &dyn Any).downcast_ref().copied().map(f64x4::new)
@@ -77,7 +77,7 @@ impl<T: RealField + Copy> Vec3<T> {
         self.0[2]
     }
 
-    /// The same number in all lanes, the fourth included: it multiplies zeros.
+    /// The same number in all lanes, including the fourth: it multiplies zeros.
     #[inline]
     fn splat(s: T) -> Self {
         Self([s; 4])
@@ -131,7 +131,7 @@ impl<T: RealField + Copy> Vec3<T> {
         self.component_mul_add(b.cycled(), minus).cycled()
     }
 
-    /// Its k-th number, from 0.
+    /// Entry k, from 0.
     #[inline]
     pub fn get(self, k: usize) -> T {
         self.0[k]

@@ -1,4 +1,4 @@
-//! The inertia that a body seems to have when the joints that it carries are free to move.
+//! The articulated-body inertia: the apparent inertia of a body whose child joints are free to move.
 
 use nalgebra::RealField;
 
@@ -22,7 +22,7 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         }
     }
 
-    /// Of a rigid body alone: `[[m I, -hat3(h)], [hat3(h), Θ]]`.
+    /// The inertia of a rigid body alone: `[[m I, -hat3(h)], [hat3(h), Θ]]`.
     pub fn of(body: &RigidInertia<T>) -> Self {
         Self {
             linear: Mat3::scalar(body.mass),
@@ -31,7 +31,7 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         }
     }
 
-    /// `I_A a`: the wrench that this acceleration takes.
+    /// `I_A a`: the wrench required for this acceleration.
     pub fn times(&self, twist: &SpatialVector<T>) -> SpatialVector<T> {
         let (v, w) = (twist.linear, twist.angular);
         let by_turning = self.angular.times(w);
@@ -59,7 +59,7 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         }
     }
 
-    /// In the frame outside: `Ad(G^-1)^T I Ad(G^-1)`.
+    /// Transforms to the outer frame: `Ad(G^-1)^T I Ad(G^-1)`.
     #[inline]
     pub fn push(&self, placement: &Placement<T>) -> Self {
         let (R, E) = (&placement.rotation, &placement.inverse);
@@ -71,7 +71,8 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         .about(placement.translation)
     }
 
-    /// As [`push`](Self::push) of what a revolute joint about z passes on: it bears no torque about z, and the last columns are not read.
+    /// As [`push`](Self::push) for an inertia passed through a revolute joint about z: it resists no torque about z, and its last columns
+    /// are not read.
     #[inline]
     pub fn push_through_revolute(&self, placement: &Placement<T>) -> Self {
         let (R, E) = (&placement.rotation, &placement.inverse);
@@ -90,7 +91,7 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         .about(placement.translation)
     }
 
-    /// As [`push`](Self::push) of what a ball joint passes on: it bears no torque at all.
+    /// As [`push`](Self::push) for an inertia passed through a ball joint: it resists no torque at all.
     #[inline]
     pub fn push_through_ball(&self, placement: &Placement<T>) -> Self {
         let (R, E) = (&placement.rotation, &placement.inverse);
@@ -103,7 +104,7 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         }
     }
 
-    /// About an origin from which its own is `p` away: `[[A, N], [N^T, C + hat3(p) N - B^T hat3(p)]]` with `N = B - A hat3(p)`.
+    /// About an origin at `-p` from its own: `[[A, N], [N^T, C + hat3(p) N - B^T hat3(p)]]` with `N = B - A hat3(p)`.
     #[inline]
     fn about(&self, p: Vec3<T>) -> Self {
         let coupling = self.coupling.minus(&self.linear.times_hat(p));

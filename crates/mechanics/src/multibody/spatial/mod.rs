@@ -1,11 +1,11 @@
-//! Spatial algebra: twists and wrenches, inertias, and how they change with axes and origin.
+//! Spatial algebra: twists, wrenches and inertias, and their transformations.
 //!
-//! | type | what | Featherstone, RBDA |
+//! | type | meaning | Featherstone, RBDA |
 //! |---|---|---|
-//! | [`SpatialVector`] | a twist `[v; ω]` or a wrench `[f; τ]` | 2.2, angular part first there |
-//! | [`Placement`] | a frame in another one: `R`, `p` | 2.8, Plücker transforms |
+//! | [`SpatialVector`] | a twist `[v; ω]` or a wrench `[f; τ]` | 2.2, there with the angular part first |
+//! | [`Placement`] | a frame in another frame: `R`, `p` | 2.8, Plücker transforms |
 //! | [`RigidInertia`] | mass, first and second moment: ten numbers | 2.13 |
-//! | [`ArticulatedInertia`] | a symmetric 6x6 matrix by its blocks | 7.1 |
+//! | [`ArticulatedInertia`] | a symmetric 6x6 matrix in blocks | 7.1 |
 //! | [`MomentumMoments`] | `Σ q` and `Σ q h^T` of vectors `q` at points `h`: twelve numbers | |
 
 mod articulated_inertia;

@@ -1,4 +1,4 @@
-//! Sums of vectors at points.
+//! Moments of vectors at points.
 
 use nalgebra::RealField;
 
@@ -17,7 +17,7 @@ impl<T: RealField + Copy> MomentumMoments<T> {
         Self::at_origin(Vec3::zero())
     }
 
-    /// One vector in the origin.
+    /// A single vector at the origin.
     #[inline]
     pub fn at_origin(sum: Vec3<T>) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl<T: RealField + Copy> MomentumMoments<T> {
         }
     }
 
-    /// About an origin from which its own is `p` away.
+    /// About an origin at `-p` from its own.
     #[inline]
     pub fn about(&self, p: Vec3<T>) -> Self {
         Self {
@@ -62,7 +62,8 @@ impl<T: RealField + Copy> MomentumMoments<T> {
         )
     }
 
-    /// The transpose of [`turned`](Self::turned): the vector whose product with `u` is that of the twist with `turned(u)`.
+    /// The transpose of [`turned`](Self::turned): the vector whose product with `u` equals that of the twist with
+    /// `turned(u)`.
     #[inline]
     pub fn turned_transposed(&self, twist: &SpatialVector<T>) -> Vec3<T> {
         self.sum.cross(twist.linear) + self.turned_transposed_rotation(twist.angular)

@@ -1,4 +1,4 @@
-//! Frames in other frames.
+//! Placements: frames in other frames.
 
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, RealField, Vector3};
@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, RealField, Vector3};
 use super::SpatialVector;
 use crate::multibody::simd::{Mat3, Vec3};
 
-/// A frame in another one: rotation and translation.
+/// A frame in another frame: rotation and translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement<T> {
     pub rotation: Mat3<T>,
@@ -33,14 +33,14 @@ impl<T: RealField + Copy> Placement<T> {
         Self::new((*rotation).into(), (*translation).into())
     }
 
-    /// The same as an element of the group.
+    /// The same as a group element.
     #[inline]
     pub fn pose(&self) -> SE3<T> {
         let rotation = SO3::from_matrix(self.rotation.matrix());
         SE3::new(rotation, self.translation.vector())
     }
 
-    /// `R R_2, p + R p_2`: a frame in this one.
+    /// `R R_2, p + R p_2`: the composition with a frame in this one.
     #[inline]
     pub fn compose(&self, other: &Self) -> Self {
         Self::new(
@@ -49,7 +49,7 @@ impl<T: RealField + Copy> Placement<T> {
         )
     }
 
-    /// A twist of the outer frame, in the inner one's axes and about its origin: `Ad(G^-1)`, RBDA (2.24).
+    /// Transforms a twist from the outer frame to the inner frame's axes and origin: `Ad(G^-1)`, RBDA (2.24).
     #[inline]
     pub fn pull_twist(&self, twist: &SpatialVector<T>) -> SpatialVector<T> {
         let at_origin = twist.linear + twist.angular.cross(self.translation);
@@ -59,7 +59,7 @@ impl<T: RealField + Copy> Placement<T> {
         )
     }
 
-    /// A wrench on the inner frame, as it acts on the outer one: `Ad(G^-1)^T`, RBDA (2.25).
+    /// Transforms a wrench from the inner frame to the outer one: `Ad(G^-1)^T`, RBDA (2.25).
     #[inline]
     pub fn push_wrench(&self, wrench: &SpatialVector<T>) -> SpatialVector<T> {
         let linear = self.rotation.times(wrench.linear);
@@ -67,7 +67,8 @@ impl<T: RealField + Copy> Placement<T> {
         SpatialVector::new(linear, self.rotation.mul_add(wrench.angular, moment))
     }
 
-    /// As [`push_wrench`](Self::push_wrench) through an absolute joint, which transmits no torque: its attitude is relative to the world.
+    /// As [`push_wrench`](Self::push_wrench) through an absolute joint, which transmits no torque because its attitude is relative to the
+    /// world.
     #[inline]
     pub fn push_force(&self, wrench: &SpatialVector<T>) -> SpatialVector<T> {
         let linear = self.rotation.times(wrench.linear);

@@ -8,7 +8,7 @@ use crate::multibody::simd::{Mat3, Vec3};
 
 /// Mass, first moment `h = Σ m_p h_p` and second moment `S = Σ m_p h_p h_p^T` about the origin: ten numbers.
 ///
-/// A second moment is cheaper to move than a moment of inertia.
+/// A second moment is cheaper to transform than a moment of inertia.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidInertia<T> {
     pub mass: T,
@@ -38,7 +38,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         }
     }
 
-    /// All mass in the point at `p`.
+    /// A point mass at `p`.
     #[inline]
     pub fn of_point(mass: T, p: Vec3<T>) -> Self {
         let first = p * mass;
@@ -58,7 +58,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         }
     }
 
-    /// In axes of which `R` is the rotation of its own, with the same origin.
+    /// Rotated by `R` about the same origin.
     #[inline]
     pub fn rotated(&self, R: &Mat3<T>) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         }
     }
 
-    /// About an origin from which its own is `p` away: `h + m p`, `S + h p^T + p (h + m p)^T`.
+    /// About an origin at `-p` from its own: `h + m p`, `S + h p^T + p (h + m p)^T`.
     #[inline]
     pub fn about(&self, p: Vec3<T>) -> Self {
         let first = p.mul_add(self.mass, self.first);

@@ -24,7 +24,7 @@ impl<T: RealField + Copy> SpatialVector<T> {
         Self::new(Vec3::zero(), Vec3::zero())
     }
 
-    /// Of six numbers.
+    /// From six numbers.
     #[inline]
     pub fn from_slice(numbers: &[T]) -> Self {
         Self::new(Vec3::from_slice(numbers), Vec3::from_slice(&numbers[3..]))
@@ -43,7 +43,7 @@ impl<T: RealField + Copy> SpatialVector<T> {
         vector
     }
 
-    /// The product of a twist and a wrench: a power.
+    /// The product of a twist and a wrench: power.
     #[inline]
     pub fn dot(&self, other: &Self) -> T {
         let products = self.angular.component_mul(other.angular);
@@ -59,7 +59,7 @@ impl<T: RealField + Copy> SpatialVector<T> {
         )
     }
 
-    /// `self × m`: how the twist m, which moves with this twist, changes, RBDA (2.29).
+    /// `self × m`: the rate of a twist m that moves with this twist, RBDA (2.29).
     #[inline]
     pub fn cross(&self, m: &Self) -> Self {
         Self::new(
@@ -68,13 +68,13 @@ impl<T: RealField + Copy> SpatialVector<T> {
         )
     }
 
-    /// A twist about an origin from which its own is `p` away.
+    /// A twist about an origin at `-p` from its own.
     #[inline]
     pub fn twist_about(&self, p: Vec3<T>) -> Self {
         Self::new(self.linear + p.cross(self.angular), self.angular)
     }
 
-    /// A wrench about an origin from which its own is `p` away.
+    /// A wrench about an origin at `-p` from its own.
     #[inline]
     pub fn wrench_about(&self, p: Vec3<T>) -> Self {
         Self::new(self.linear, self.angular + p.cross(self.linear))

@@ -1,4 +1,4 @@
-//! The joint-space inertia `D = S^T I_A S` of one joint, factored: what the articulated body algorithm keeps of a node.
+//! The factored joint-space inertia `D = S^T I_A S` of one joint: what the articulated-body algorithm stores per node.
 
 use std::cmp::Ordering;
 
@@ -8,24 +8,24 @@ use super::JointType;
 use crate::multibody::simd::{Mat3, Vec3, fma};
 use crate::multibody::spatial::{ArticulatedInertia, Placement, SpatialVector};
 
-/// `U = I_A S`, `D = S^T U` and `I_a = I_A - U D^-1 U^T` of a joint with the directions `S` that moves the articulated inertia `I_A`,
-/// RBDA (7.43), (7.44), (7.47).
+/// `U = I_A S`, `D = S^T U` and `I_a = I_A - U D^-1 U^T` of a joint with motion subspace `S` that carries the articulated inertia
+/// `I_A`, RBDA (7.43), (7.44), (7.47).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointFactor<T> {
-    /// `I_a`: what the joint passes on to its parent.
+    /// `I_a`: the inertia passed through the joint to the parent.
     pub passed: ArticulatedInertia<T>,
-    /// `U`, of joints with one to four directions.
+    /// `U`, for joints with one to four degrees of freedom.
     columns: [SpatialVector<T>; 4],
     /// `D = L d L^T`: `L` below the diagonal, the inverse of `d` on it.
     pivots: [[T; 4]; 4],
-    /// Of ball joints and free ones, in place of the columns: `B`, `B^T`, `C^-1`, and `(A - B C^-1 B^T)^-1`.
+    /// For ball and free joints, in place of the columns: `B`, `B^T`, `C^-1`, and `(A - B C^-1 B^T)^-1`.
     coupling: Mat3<T>,
     transposed: Mat3<T>,
     angular_inverse: Mat3<T>,
     linear_inverse: Mat3<T>,
 }
 
-/// `D` is singular: the joint moves no inertia.
+/// `D` is singular: the joint carries no inertia.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoInertia;
 
@@ -126,8 +126,8 @@ impl<T: RealField + Copy> JointFactor<T> {
         Ok(())
     }
 
-    /// Calls `each` with every coordinate's place in the joint, its column of `U` and the inverse of its pivot, if the joint is one of as many joints with one
-    /// coordinate, the first of which carries the others. `inertia` is that which was factored.
+    /// Treats the joint as a chain of one-coordinate joints, the first of which carries the others, and calls `each` with every coordinate's index in the
+    /// joint, its column of `U` and the inverse of its pivot. `inertia` is the one that was factored.
     #[inline]
     pub fn for_each_coordinate(
         &self,
@@ -138,7 +138,7 @@ impl<T: RealField + Copy> JointFactor<T> {
         if joint.dof() == 1 {
             return each(0, self.columns[0], self.pivots[0][0]);
         }
-        // It was factored, so that no pivot is zero.
+        // The factorisation succeeded, so no pivot is zero.
         let eliminated = eliminate(
             joint,
             inertia,
@@ -153,8 +153,8 @@ impl<T: RealField + Copy> JointFactor<T> {
     }
 }
 
-/// Lets the coordinates of a joint give way one after the other: `pivot` gets the place of each in the joint, its column of `U` and the projection of that on
-/// all coordinates, and returns the inverse of the pivot. What is left of the inertia is returned.
+/// Eliminates the coordinates of a joint one after the other: `pivot` receives the index of each in the joint, its column of `U` and the projection of that
+/// column on all coordinates, and returns the inverse of the pivot. Returns the remaining inertia.
 #[inline]
 fn eliminate<T: RealField + Copy>(
     joint: &JointType<T>,
@@ -174,7 +174,7 @@ fn eliminate<T: RealField + Copy>(
 }
 
 impl<T: RealField + Copy> JointFactor<T> {
-    /// The columns of `D^-1` of a free joint: with the Schur complement `A - B C^-1 B^T` of `D = [[A, B], [B^T, C]]`.
+    /// The columns of `D^-1` of a free joint, by the Schur complement `A - B C^-1 B^T` of `D = [[A, B], [B^T, C]]`.
     pub fn inverse_of_free(&self) -> [SpatialVector<T>; 6] {
         let (C, S) = (&self.angular_inverse, &self.linear_inverse);
         let taken = C.product(&self.transposed);
@@ -197,7 +197,7 @@ impl<T: RealField + Copy> JointFactor<T> {
 
 /// # Passes
 impl<T: RealField + Copy> JointFactor<T> {
-    /// What the joint passes on, in its parent; through an absolute joint the forces alone.
+    /// The inertia passed through the joint, in the parent; an absolute joint passes forces only.
     #[inline]
     pub fn push(&self, joint: &JointType<T>, placement: &Placement<T>) -> ArticulatedInertia<T> {
         if joint.is_revolute() {
@@ -219,8 +219,7 @@ impl<T: RealField + Copy> JointFactor<T> {
 }
 
 impl<T: RealField + Copy> JointFactor<T> {
-    /// The step of the backward pass: `u = D^-1 (τ - S^T p_A)` is written over the joint's force `τ`, and `p_A + U u` is returned, RBDA (7.45),
-    /// (7.48).
+    /// The step of the backward pass: writes `u = D^-1 (τ - S^T p_A)` over the joint's force `τ`, and returns `p_A + U u`, RBDA (7.45), (7.48).
     #[inline]
     pub fn backward(
         &self,
@@ -286,8 +285,8 @@ impl<T: RealField + Copy> JointFactor<T> {
         }
     }
 
-    /// The step of the forward pass: the joint's acceleration `ξ̇ = u - D^-1 U^T a'` is written over `u`, and `a' + S ξ̇` is returned, where `a'`
-    /// is the acceleration of the joint's carrier, RBDA (7.50), (7.51).
+    /// The step of the forward pass: writes the joint's acceleration `ξ̇ = u - D^-1 U^T a'` over `u`, and returns `a' + S ξ̇`, where `a'` is the
+    /// acceleration of the joint's carrier, RBDA (7.50), (7.51).
     #[inline]
     pub fn forward(
         &self,
@@ -353,13 +352,13 @@ fn is_greater<T: RealField + Copy>(a: T, b: T) -> bool {
     a.partial_cmp(&b) == Some(Ordering::Greater)
 }
 
-/// Rounding errors of numbers of this size.
+/// The rounding error at this magnitude.
 #[inline]
 fn rounding<T: RealField + Copy>(size: T) -> T {
     size * T::default_epsilon() * nalgebra::convert(16.0)
 }
 
-/// The inverse of a pivot, which must exceed the rounding errors of numbers of this size.
+/// The inverse of a pivot, which must exceed the rounding error at this magnitude.
 #[inline]
 fn reciprocal<T: RealField + Copy>(pivot: T, size: T) -> Result<T, NoInertia> {
     if is_greater(pivot, rounding(size)) {

@@ -1,4 +1,4 @@
-//! The joint types of the tree: their degrees of freedom, directions and forces.
+//! The joint types of the tree: degrees of freedom, motion subspaces and forces.
 
 use nalgebra::RealField;
 
@@ -6,7 +6,7 @@ use crate::multibody::simd::{Vec3, fma};
 use crate::multibody::spatial::SpatialVector;
 use crate::multibody::{AngleCoordinates, AttitudeCoordinates, JointKind};
 
-/// The joint types of the tree. Revolute and free joints are inlined into the passes, the others are called.
+/// The joint types of the tree. The passes inline revolute and free joints and call the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointType<T> {
     Revolute(AngleCoordinates),

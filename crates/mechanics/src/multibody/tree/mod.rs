@@ -1,8 +1,8 @@
-//! The tree of joints, compiled from the bodies: what the passes read.
+//! The joint tree, compiled from the bodies, along which the passes recurse.
 //!
-//! A node is a joint and all that is fixed to what it moves, parents before children. Its axes are turned once, when the model is compiled, so
-//! that the third is the joint's. There are no fixed joints, and a universal joint is two revolute ones: so the directions of a joint are
-//! always constant in its node.
+//! A node is a joint and everything fixed to its moving frame; parents precede children. At compile time its axes are rotated such that the
+//! third is the joint's. There are no fixed joints, and a universal joint is two revolute ones, so the directions of a joint are always
+//! constant in its node.
 
 mod joint_factor;
 mod joint_type;
@@ -29,20 +29,20 @@ pub struct Link<T: RealField + Copy> {
     pub inertia: Option<PseudoInertia<T>>,
     pub spring: Option<JointSpring<T>>,
     pub drag: Option<Drag<T>>,
-    /// Where its coordinates start in the configuration.
+    /// The offset of its coordinates in the configuration.
     pub x: usize,
-    /// Where its coordinates start in the velocity.
+    /// The offset of its coordinates in the velocity.
     pub xi: usize,
 }
 
 impl<T: RealField + Copy> Link<T> {
-    /// The part of a configuration that is this joint's.
+    /// This joint's part of a configuration.
     #[inline]
     pub fn config<'a>(&self, x: &'a [T]) -> &'a [T] {
         &x[self.x..self.x + self.joint.config_dim()]
     }
 
-    /// The part of a velocity that is this joint's.
+    /// This joint's part of a velocity.
     #[inline]
     pub fn velocity<'a>(&self, xi: &'a [T]) -> &'a [T] {
         &xi[self.xi..self.xi + self.joint.dof()]
@@ -53,41 +53,41 @@ impl<T: RealField + Copy> Link<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree<T: RealField + Copy> {
     pub nodes: Vec<Node<T>>,
-    /// For the world and every body: where it is fixed.
+    /// The mounts of the world and every body.
     pub mounts: Vec<Mount<T>>,
-    /// Whether every node carries the next and no other: then every joint is coupled with every other one.
+    /// Whether every node carries exactly the next one: then all joints are coupled.
     pub is_branch: bool,
-    /// Whether it is one node that moves freely in the world.
+    /// Whether it is a single free node.
     pub is_one_body: bool,
-    /// Where the configuration holds the angles of revolute joints, in the order of the nodes.
+    /// The indices of revolute joints' angles in the configuration, in the order of the nodes.
     pub angles: Vec<usize>,
 }
 
-/// A joint and what it moves, in axes of which the third is the joint's.
+/// A joint and everything fixed to its moving frame, in axes of which the third is the joint's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<T: RealField + Copy> {
-    /// 0 is the world, nodes count from 1.
+    /// 0 is the world; nodes count from 1.
     pub parent: usize,
-    /// The node below it that stands on the world; these count from 0.
+    /// The root of its branch, a node on the world; counted from 0.
     pub root: usize,
     pub joint: JointType<T>,
-    /// Where the joint's numbers start in the configuration and in the velocity, and how many velocities they are.
+    /// The offsets of the joint's coordinates in configuration and velocity, and the number of velocities.
     pub x: usize,
     pub xi: usize,
     dof: usize,
-    /// Where the joint is in the parent, while its coordinates are zero.
+    /// The pose of the joint in the parent at zero coordinates.
     pub placement: Placement<T>,
     /// The rotation's transpose with rows x and y exchanged.
     pub exchanged: Mat3<T>,
-    /// Of all that is fixed to it.
+    /// The inertia of everything fixed to it.
     pub inertia: RigidInertia<T>,
     /// The same as a 6x6 matrix.
     pub matrix: ArticulatedInertia<T>,
-    /// Which of the tree's angles a revolute joint turns by.
+    /// The index of a revolute joint's angle in the tree's list.
     pub angle: usize,
     /// Whether it carries no other nodes.
     pub is_leaf: bool,
-    /// Whether it carries a joint that is relative to the world, so that its attitude in the world is needed.
+    /// Whether it carries an absolute joint, so that its attitude in the world is needed.
     pub carries_absolute: bool,
     /// The body of this joint.
     pub body: usize,
@@ -117,7 +117,7 @@ impl<T: RealField + Copy> Tree<T> {
             let aligned = place * turned(axes);
             let (node, pose) = if let Some(joint) = JointType::of(link.joint.kind()) {
                 let node = tree.push(parent, joint, aligned, (link.x, link.xi), i + 1);
-                // The body's frame in the node's, in which the joint's axis is z.
+                // The body's frame in the node's, whose z axis is the joint's.
                 (node, turned(axes.inverse()))
             } else if let JointKind::Universal { second } = *link.joint.kind() {
                 let revolute = JointType::Revolute(AngleCoordinates::Angle);
@@ -192,7 +192,7 @@ impl<T: RealField + Copy> Tree<T> {
         index + 1
     }
 
-    /// How many velocity coordinates there are.
+    /// The number of velocity coordinates.
     pub fn dof(&self) -> usize {
         self.nodes.iter().map(|node| node.joint.dof()).sum()
     }
@@ -203,19 +203,19 @@ fn turned<T: RealField + Copy>(rotation: SO3<T>) -> SE3<T> {
 }
 
 impl<T: RealField + Copy> Node<T> {
-    /// The coordinates of its joint in the velocity.
+    /// The range of its joint in the velocity.
     #[inline]
     pub fn coordinates(&self) -> std::ops::Range<usize> {
         self.xi..self.xi + self.dof
     }
 
-    /// Whether it moves freely in the world: its directions are the unit twists in its own axes.
+    /// Whether it is free in the world: its directions are the unit twists in its own axes.
     #[inline]
     pub fn is_free_root(&self) -> bool {
         self.parent == 0 && matches!(self.joint, JointType::Free(_))
     }
 
-    /// The placement in the parent of a node that turns about z by an angle with this sine and cosine: they mix two columns of the rotation,
+    /// The placement in the parent of a node rotated about z by an angle with this sine and cosine, which mix two columns of the rotation
     /// and two rows of its inverse.
     #[inline]
     pub fn placement_of_revolute(&self, sine: T, cosine: T) -> Placement<T> {
@@ -236,7 +236,7 @@ impl<T: RealField + Copy> Node<T> {
         }
     }
 
-    /// The placement in the parent of a node that is turned and moved.
+    /// The placement in the parent of a node after this rotation and translation.
     #[inline]
     pub fn placement_of(&self, rotation: &Mat3<T>, translation: Vec3<T>) -> Placement<T> {
         let R = &self.placement.rotation;
@@ -246,7 +246,8 @@ impl<T: RealField + Copy> Node<T> {
         )
     }
 
-    /// The placement in the parent with any joint; of an absolute one, the rotation in the world. `x` starts with the joint's coordinates.
+    /// The placement in the parent for any joint; for an absolute one the rotation is that in the world. `x` starts with the joint's
+    /// coordinates.
     #[inline(never)]
     pub fn placement_of_joint(&self, x: &[T]) -> Placement<T> {
         let o = T::zero();
@@ -285,7 +286,7 @@ impl<T: RealField + Copy> Node<T> {
         }
     }
 
-    /// A wrench on this node, as it acts on its parent through the joint.
+    /// Transforms a wrench on this node to its parent, through the joint.
     #[inline]
     pub fn transmit(
         &self,

@@ -1,8 +1,8 @@
-//! What a fault does.
+//! Effects of faults.
 
 use nalgebra::Vector3;
 
-/// What fails, and how.
+/// The failed component, and its failure.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// A group of measurements, or all of them.
@@ -14,43 +14,43 @@ pub(crate) enum Effect {
     Actuator {
         command: usize,
         kind: ActuatorFault,
-        /// Whether the frames tell.
+        /// Whether frames report it.
         reported: bool,
     },
-    /// A wind beside all others, m/s, world.
+    /// An additional wind, m/s, world.
     Wind(Vector3<f64>),
-    /// The plant has the masses of its model of this number.
+    /// The plant takes the masses of the model with this index.
     Mass(usize),
-    /// The part of the battery's voltage that is left, and its charge from now on.
+    /// The remaining fraction of the battery's voltage, and its new charge.
     Battery { part: f64, charge: Option<f64> },
     /// Neither frames nor commands arrive.
     Link,
 }
 
-/// How a group fails.
+/// The failure of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GroupFault {
     /// No new data.
     Missing,
-    /// The last data again, with their stamp.
+    /// The last data repeated, with their stamp.
     Stale,
     /// NaN.
     NonFinite,
-    /// The last values again, with new stamps.
+    /// The last values repeated, with new stamps.
     Freeze,
-    /// This is added to the values; to a quaternion as a rotation vector, rad, body.
+    /// An offset of the values; for a quaternion a rotation vector, rad, body.
     Offset(Vec<f64>),
-    /// This part of the samples is lost.
+    /// This fraction of the samples is lost.
     Dropout(f64),
 }
 
-/// How an actuator fails.
+/// The failure of an actuator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ActuatorFault {
-    /// It gives nothing, whatever is commanded.
+    /// It produces nothing, whatever the command.
     Dead,
-    /// It gives this part of what it should.
+    /// It produces this fraction of its output.
     Weak(f64),
-    /// It goes on with what it did.
+    /// It holds its last output.
     Stuck,
 }

@@ -7,30 +7,30 @@ pub(crate) use effect::{ActuatorFault, Effect, GroupFault};
 use crate::plant::Plant;
 use crate::random::Random;
 
-/// A fault that begins and ends.
+/// A fault with start and end.
 pub(crate) struct Fault {
-    /// First moment, and first moment after it, ns.
+    /// Its first instant, and the first instant after it, ns.
     pub(crate) span: [i64; 2],
-    /// How long it takes to grow, s.
+    /// The duration of its ramp, s.
     pub(crate) ramp: f64,
     pub(crate) effect: Effect,
-    /// What it is, in words.
+    /// Its description.
     pub(crate) words: String,
-    /// For what it does at random.
+    /// Its random numbers.
     pub(crate) random: Random,
-    /// Whether the frame before was within it.
+    /// Whether it was active in the previous frame.
     pub(crate) had_begun: bool,
-    /// What a stuck actuator holds.
+    /// The value that a stuck actuator holds.
     pub(crate) held: f64,
 }
 
 impl Fault {
-    /// Whether it lasts at this time, ns.
+    /// Whether it is active at this time, ns.
     fn lasts_at(&self, time: i64) -> bool {
         (self.span[0]..self.span[1]).contains(&time)
     }
 
-    /// How far it has grown, 0 to 1.
+    /// Its ramp at this time, 0 to 1.
     fn growth(&self, time: i64) -> f64 {
         let since = (time - self.span[0]) as f64 / 1e9;
         if since < self.ramp {
@@ -41,13 +41,14 @@ impl Fault {
     }
 }
 
-/// All faults of a flight, in the order of the configuration: of several that concern the same group or the body's mass the first one counts.
+/// All faults of a flight, in the order of the configuration: of several that affect the same group or the body's mass, the first one
+/// applies.
 #[derive(Default)]
 pub(crate) struct Faults {
     all: Vec<Fault>,
     /// The last frame, ns.
     time: i64,
-    /// How many writes never arrived.
+    /// The number of lost writes.
     lost_writes: u64,
 }
 
@@ -59,7 +60,7 @@ impl Faults {
         }
     }
 
-    /// Goes on to the frame at this time: strikes the plant.
+    /// Advances to the frame at this time, and applies the faults to the plant.
     pub(crate) fn strike(&mut self, time: i64, plant: &mut Plant) {
         self.time = time;
         if self.all.is_empty() {
@@ -108,7 +109,7 @@ impl Faults {
         plant.take_over();
     }
 
-    /// The fault of a group at the frame: the first one in the list, and how far it has grown.
+    /// The fault of a group at this frame: the first one in the list, and its ramp.
     pub(crate) fn of_group(&mut self, group: usize) -> Option<(&GroupFault, f64, &mut Random)> {
         let time = self.time;
         self.all.iter_mut().find_map(|fault| {
@@ -126,7 +127,7 @@ impl Faults {
         })
     }
 
-    /// The commands of whose actuators frames tell, ascending.
+    /// The commands of the actuators whose health is reported, ascending.
     pub(crate) fn told(&self) -> Vec<usize> {
         let told = self.all.iter().filter_map(|fault| match fault.effect {
             Effect::Actuator {
@@ -142,7 +143,7 @@ impl Faults {
         told
     }
 
-    /// What frames tell is left of the actuator of a command.
+    /// The reported health of the actuator of a command.
     pub(crate) fn health(&self, command: usize) -> f64 {
         let parts = self.all.iter().filter_map(|fault| match &fault.effect {
             Effect::Actuator {
@@ -158,7 +159,7 @@ impl Faults {
         parts.fold(1.0, f64::min).clamp(0.0, 1.0)
     }
 
-    /// Whether the commands of a write arrive at the vehicle; counts those that do not.
+    /// Whether a write reaches the vehicle; counts those that do not.
     pub(crate) fn lets_through(&mut self) -> bool {
         let is_link = |fault: &&Fault| matches!(fault.effect, Effect::Link);
         let mut links = self.all.iter().filter(is_link);
@@ -167,17 +168,17 @@ impl Faults {
         !is_lost
     }
 
-    /// Whether one of them blows.
+    /// Whether one of them is a wind.
     pub(crate) fn blow(&self) -> bool {
         (self.all.iter()).any(|fault| matches!(fault.effect, Effect::Wind(_)))
     }
 
-    /// Every fault with its times, in words.
+    /// The description of every fault with its times.
     pub(crate) fn planned(&self) -> impl Iterator<Item = String> + '_ {
         self.all.iter().map(Fault::describe)
     }
 
-    /// Lines for the report: what happened by now.
+    /// Lines for the report: the faults that have occurred so far.
     pub(crate) fn report(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let begun = self.all.iter().filter(|fault| fault.span[0] <= self.time);
         let begun: Vec<String> = begun.map(Fault::describe).collect();
@@ -189,7 +190,7 @@ impl Faults {
 }
 
 impl Fault {
-    /// What it is, with its times.
+    /// Its description with its times.
     fn describe(&self) -> String {
         let seconds = |time: i64| time as f64 / 1e9;
         let [from, until] = self.span;

@@ -1,4 +1,4 @@
-//! Airspeed by the dynamic pressure in a Pitot tube.
+//! Airspeed from the dynamic pressure in a Pitot tube.
 
 use nalgebra::Vector3;
 
@@ -10,14 +10,14 @@ use crate::random::Random;
 pub(crate) struct AirspeedParameters {
     /// White noise.
     pub(crate) noise: f64,
-    /// Standard deviation of its error at zero, drawn at the start.
+    /// Standard deviation of its zero error, drawn at the start.
     pub(crate) bias_deviation: f64,
     /// kg/m³.
     pub(crate) density: f64,
 }
 
 impl Default for AirspeedParameters {
-    /// Assumed for a differential sensor of 1 psi that was zeroed before the flight, at sea level (ISA).
+    /// Assumed values for a differential sensor of 1 psi zeroed before the flight, at sea level (ISA).
     fn default() -> Self {
         Self {
             noise: 1.0,
@@ -27,7 +27,7 @@ impl Default for AirspeedParameters {
     }
 }
 
-/// A Pitot tube along the body's x axis: what comes from behind it does not feel.
+/// A Pitot tube along the body's x axis; it does not sense flow from behind.
 pub(crate) struct Airspeed {
     parameters: AirspeedParameters,
     mounting: Mounting,

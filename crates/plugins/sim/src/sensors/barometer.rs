@@ -1,4 +1,4 @@
-//! Height by the pressure of the air.
+//! Height from the air pressure.
 
 use nalgebra::Vector3;
 
@@ -11,14 +11,14 @@ use crate::random::Random;
 pub(crate) struct BarometerParameters {
     /// White noise, m.
     pub(crate) noise: f64,
-    /// Standard deviation of what drifts beside it, m.
+    /// Standard deviation of the additional drift, m.
     pub(crate) drift: f64,
     /// Its time constant, s.
     pub(crate) drift_time: f64,
 }
 
 impl Default for BarometerParameters {
-    /// TE MS5611: 10 cm. The drift of weather and temperature is assumed: 1 m in ten minutes.
+    /// TE MS5611: 10 cm. The drift due to weather and temperature is assumed: 1 m in ten minutes.
     fn default() -> Self {
         Self {
             noise: 0.1,
@@ -28,7 +28,7 @@ impl Default for BarometerParameters {
     }
 }
 
-/// A barometer whose pressure is taken for a height.
+/// A barometer whose pressure is converted to height.
 pub(crate) struct Barometer {
     noise: f64,
     mounting: Mounting,

@@ -11,7 +11,7 @@ use crate::random::Random;
 pub(crate) struct GnssParameters {
     /// White noise of the position, m.
     pub(crate) position_noise: Vector3<f64>,
-    /// Standard deviation of what drifts beside it, m.
+    /// Standard deviation of the additional drift, m.
     pub(crate) drift: Vector3<f64>,
     /// Its time constant, s.
     pub(crate) drift_time: f64,
@@ -20,7 +20,8 @@ pub(crate) struct GnssParameters {
 }
 
 impl Default for GnssParameters {
-    /// u-blox NEO-M8N: 2.5 m circular error probable, which is 2.1 m an axis, and 0.05 m/s; vertically one and a half times as much.
+    /// u-blox NEO-M8N: 2.5 m circular error probable, which is 2.1 m per axis, and 0.05 m/s; one and a half times as much
+    /// vertically.
     fn default() -> Self {
         Self {
             position_noise: Vector3::new(0.3, 0.3, 0.45),

@@ -7,19 +7,19 @@ use super::process::Walk;
 use super::{Mounting, Sample, Scene, Sensor, Vibration};
 use crate::random::Random;
 
-/// Errors of a triad: of the gyroscope in rad/s, of the accelerometer in m/s².
+/// Errors of a triad: gyroscope in rad/s, accelerometer in m/s².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Triad {
     /// Density of its white noise, per sqrt(Hz).
     pub(crate) noise: f64,
     /// Density of the random walk of its bias, per s and sqrt(Hz).
     pub(crate) bias_walk: f64,
-    /// Bias at the start; `None`: drawn with `bias_deviation`.
+    /// Initial bias; `None`: drawn with `bias_deviation`.
     pub(crate) bias: Option<Vector3<f64>>,
     pub(crate) bias_deviation: f64,
-    /// Standard deviation of the error of its scale, each axis: drawn at the start.
+    /// Standard deviation of the scale factor error, each axis: drawn at the start.
     pub(crate) scale_deviation: f64,
-    /// It saturates here.
+    /// Saturation limit.
     pub(crate) range: f64,
 }
 
@@ -59,25 +59,25 @@ const STANDARD_GRAVITY: f64 = 9.80665;
 
 /// An inertial measurement unit that integrates between its samples.
 ///
-/// A sample is the constant angular velocity and the constant specific force which, held since the sample before, take the unit from its attitude and
-/// velocity then to those of now. With R world from sensor, v the velocity of its place in the world, over T:
+/// A sample is the constant angular velocity and specific force which, held since the previous sample, take the unit from its attitude and velocity
+/// then to the present ones. With R world from sensor, v the velocity of the mounting point in the world, over T:
 ///
 /// ```text
 /// w = log(R_0^T R_1) / T      f = J_l(w T)^-1 R_0^T (v_1 - v_0 - g T) / T
 /// ```
 ///
-/// That is the mean of `omega` and of `R^T (a - g) + omega_dot x r + omega x (omega x r)`, with coning and sculling compensated.
+/// This is the mean of `omega` and of `R^T (a - g) + omega_dot x r + omega x (omega x r)`, with coning and sculling compensated.
 pub(crate) struct Imu {
     mounting: Mounting,
     random: Random,
     gyro: Errors,
     accelerometer: Errors,
     vibration: Option<Vibration>,
-    /// Time (ns), attitude and velocity of its place at the last sample.
+    /// Time (ns), attitude and velocity of the mounting point at the last sample.
     last: Option<(i64, SO3<f64>, Vector3<f64>)>,
 }
 
-/// Of a triad.
+/// The errors of a triad.
 struct Errors {
     parameters: Triad,
     scale: Vector3<f64>,
@@ -144,7 +144,7 @@ impl Errors {
     fn new(parameters: Triad, random: &mut Random) -> Self {
         let ones = Vector3::repeat(1.0);
         let scale = ones + random.vector() * parameters.scale_deviation;
-        // Drawn in any case, so that the noise that follows stays the same.
+        // Always drawn, so that the following noise stays the same.
         let drawn = random.vector() * parameters.bias_deviation;
         let bias = parameters.bias.unwrap_or(drawn);
         Self {
@@ -154,7 +154,7 @@ impl Errors {
         }
     }
 
-    /// The truth of a sample over so many seconds as it is measured.
+    /// The measured value of a true sample over this time, s.
     fn spoil(&mut self, truth: &Vector3<f64>, step: f64, random: &mut Random) -> Vector3<f64> {
         let noise = random.vector() * (self.parameters.noise / step.sqrt());
         let bias = self.bias.next(step, random);

@@ -1,22 +1,22 @@
-//! The way of a sensor's samples to the frames.
+//! Transmission of a sensor's samples to the frames.
 
 use crate::random::Random;
 
-/// When a sensor samples, and how its samples arrive.
+/// When a sensor samples, and when its samples arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Timing {
-    /// A sample every so many frames, at least 1.
+    /// The number of frames per sample, at least 1.
     pub(crate) period: u64,
-    /// How much later than it was measured a sample arrives at least, s.
+    /// The least latency of a sample, s.
     pub(crate) delay: f64,
-    /// How much later than that it arrives at most, s: evenly distributed.
+    /// The largest additional latency, s: uniformly distributed.
     pub(crate) jitter: f64,
-    /// The part of the samples that never arrive.
+    /// The fraction of lost samples.
     pub(crate) dropout: f64,
 }
 
 impl Timing {
-    /// Every frame, at once.
+    /// Every frame, without latency.
     pub(crate) const IDEAL: Self = Self {
         period: 1,
         delay: 0.0,
@@ -25,13 +25,13 @@ impl Timing {
     };
 }
 
-/// Samples on their way. A frame has room for one: of those that have arrived the newest counts, and one that was overtaken is lost, so that stamps
-/// never go back.
+/// Samples in transit. A frame has room for one: of those that have arrived the newest counts, and one that was overtaken is lost, so that stamps
+/// never decrease.
 pub(crate) struct Link {
     timing: Timing,
     random: Random,
     slots: Vec<Option<Sample>>,
-    /// Those of each slot.
+    /// The values of each slot.
     values: Vec<f64>,
     dim: usize,
     /// The stamp of the newest sample that has arrived, ns.
@@ -39,7 +39,7 @@ pub(crate) struct Link {
     count: Count,
 }
 
-/// What became of the samples.
+/// Statistics of the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) sent: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Count {
     pub(crate) overtaken: u64,
 }
 
-/// A sample on its way, times in ns.
+/// A sample in transit, times in ns.
 #[derive(Clone, Copy)]
 struct Sample {
     stamp: i64,
@@ -55,7 +55,7 @@ struct Sample {
     valid: bool,
 }
 
-/// What has arrived.
+/// A sample that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// When it was measured, ns.
@@ -65,7 +65,7 @@ pub(crate) struct Arrival {
 }
 
 impl Link {
-    /// For samples of so many numbers, with frames at this rate, Hz.
+    /// For samples with this number of values, for frames at this rate, Hz.
     pub(crate) fn new(timing: Timing, dim: usize, rate_hz: f64, random: Random) -> Self {
         let longest = (timing.delay + timing.jitter) * rate_hz / timing.period as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -82,17 +82,17 @@ impl Link {
         }
     }
 
-    /// Whether the sensor samples at the frame of this number.
+    /// Whether the sensor samples at this frame.
     pub(crate) fn is_due(&self, frame: u64) -> bool {
         frame.is_multiple_of(self.timing.period)
     }
 
-    /// Sends a sample that was measured at `stamp`.
+    /// Sends a sample measured at `stamp`.
     pub(crate) fn send(&mut self, stamp: i64, values: &[f64], valid: bool) {
         self.count.sent += 1;
         let (mut late, mut is_dropped) = (self.timing.delay, false);
         if self.timing.jitter > 0.0 || self.timing.dropout > 0.0 {
-            // Both are drawn, so that one does not depend on the other.
+            // Both are always drawn, so that they are independent of each other.
             late += self.timing.jitter * self.random.uniform();
             is_dropped = self.random.uniform() <= self.timing.dropout;
         }
@@ -111,7 +111,7 @@ impl Link {
         });
     }
 
-    /// Takes what has arrived by now; of several samples the newest.
+    /// Receives what has arrived by now; of several samples the newest.
     pub(crate) fn receive(&mut self, time: i64, values: &mut [f64]) -> Option<Arrival> {
         let mut found = None;
         for (slot, place) in self.slots.iter_mut().enumerate() {
@@ -131,7 +131,7 @@ impl Link {
         found
     }
 
-    /// What became of the samples so far.
+    /// The statistics of the samples so far.
     pub(crate) fn count(&self) -> Count {
         self.count
     }

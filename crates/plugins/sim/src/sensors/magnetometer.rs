@@ -1,4 +1,4 @@
-//! The field of the earth, seen from the body.
+//! The earth's magnetic field in the body frame.
 
 use nalgebra::Vector3;
 
@@ -12,7 +12,7 @@ pub(crate) struct MagnetometerParameters {
     pub(crate) field: Vector3<f64>,
     /// White noise of each axis.
     pub(crate) noise: f64,
-    /// What the vehicle adds, body.
+    /// The field of the vehicle itself, body.
     pub(crate) hard_iron: Vector3<f64>,
 }
 
@@ -32,7 +32,7 @@ impl MagnetometerParameters {
     /// Strength (T), inclination and declination (degrees) near Zurich, rounded.
     pub(crate) const ZURICH: [f64; 3] = [48e-6, 63.0, 3.0];
 
-    /// A field of this strength that points downwards by the inclination and to the east of north by the declination, rad.
+    /// A field of this strength, pointing downwards by the inclination and east of north by the declination, rad.
     pub(crate) fn field([strength, inclination, declination]: [f64; 3]) -> Vector3<f64> {
         let (down, level) = inclination.sin_cos();
         let (east, north) = declination.sin_cos();
@@ -40,7 +40,7 @@ impl MagnetometerParameters {
     }
 }
 
-/// A magnetometer in a field that is the same everywhere.
+/// A magnetometer in a uniform field.
 pub(crate) struct Magnetometer {
     pub(crate) parameters: MagnetometerParameters,
     pub(crate) mounting: Mounting,

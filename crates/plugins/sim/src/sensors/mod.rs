@@ -1,4 +1,4 @@
-//! What is measured of the tracked body as real sensors do: with their errors, at their rates, and late.
+//! Realistic sensors on the tracked body: with errors, at their own rates, and with latency.
 
 mod airspeed;
 mod barometer;
@@ -30,11 +30,11 @@ pub(crate) use mounting::Mounting;
 pub(crate) use range::{RangeFinder, RangeParameters};
 pub(crate) use vibration::Vibration;
 
-/// What a sensor measures of: the tracked body, and what is around it, at a frame.
+/// The scene that sensors observe at a frame: the tracked body and its surroundings.
 pub(crate) struct Scene<'a> {
-    /// Of the frame, ns.
+    /// Time of the frame, ns.
     pub(crate) time: i64,
-    /// Since the frame before, s.
+    /// Time since the previous frame, s.
     pub(crate) step: f64,
     /// World from body.
     pub(crate) pose: SE3<f64>,
@@ -53,44 +53,44 @@ pub(crate) trait Sensor: Send {
     /// The names of its groups, in the order of its values.
     fn groups(&self) -> &'static [&'static str];
 
-    /// Whether it needs to know the wind.
+    /// Whether it requires the wind.
     fn feels_wind(&self) -> bool {
         false
     }
 
-    /// Sees a frame, whether it samples there or not.
+    /// Observes a frame, whether or not it samples there.
     fn watch(&mut self, _: &Scene) {}
 
     /// Samples.
     fn measure(&mut self, scene: &Scene, values: &mut [f64]) -> Sample;
 }
 
-/// What came of sampling.
+/// The result of sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sample {
     Valid,
     /// There was nothing to measure.
     Invalid,
-    /// It has not been at work for long enough.
+    /// It has not been running long enough.
     None,
 }
 
-/// A sensor with the way of its samples.
+/// A sensor with its transmission.
 pub(crate) struct Fitted {
-    /// As in the configuration.
+    /// Its name in the configuration.
     pub(crate) name: &'static str,
     pub(crate) sensor: Box<dyn Sensor>,
     pub(crate) timing: Timing,
-    /// For what happens to them on their way.
+    /// The stream of its transmission.
     pub(crate) link_stream: Stream,
 }
 
-/// All that is measured beside the ideal measurements.
+/// All measurements in addition to the ideal ones.
 #[derive(Default)]
 pub(crate) struct Sensors {
     pub(crate) fitted: Vec<Fitted>,
-    /// Of the joints.
+    /// For the joints.
     pub(crate) encoder: Option<(Encoder, Timing)>,
-    /// Whether pose and twist of the tracked body are left out of the frames.
+    /// Whether frames omit pose and twist of the tracked body.
     pub(crate) hides_state: bool,
 }

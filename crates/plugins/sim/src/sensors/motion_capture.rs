@@ -1,4 +1,4 @@
-//! Motion capture: cameras that see the body's pose.
+//! Motion capture: cameras that measure the body's pose.
 
 use fly_lie::SO3;
 
@@ -13,7 +13,7 @@ pub(crate) struct MotionCaptureParameters {
 }
 
 impl Default for MotionCaptureParameters {
-    /// Some tenths of a millimetre and a tenth of a degree: what systems with markers some centimetres apart give in a room.
+    /// Some tenths of a millimetre and a tenth of a degree: typical of indoor systems with markers some centimetres apart.
     fn default() -> Self {
         Self {
             position_noise: 5e-4,
@@ -22,7 +22,7 @@ impl Default for MotionCaptureParameters {
     }
 }
 
-/// Cameras that see the pose of markers, which is taken for that of the body.
+/// Cameras that measure the pose of markers, which is reported as that of the body.
 pub(crate) struct MotionCapture {
     pub(crate) parameters: MotionCaptureParameters,
     pub(crate) mounting: Mounting,

@@ -1,15 +1,15 @@
-//! Where a sensor sits on the body.
+//! The mounting of a sensor.
 
 use fly_lie::operators::{angular, linear};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Vector3, Vector6};
 
-/// Place and orientation of a sensor on the tracked body.
+/// Position and orientation of a sensor on the tracked body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mounting {
     /// m, body.
     pub(crate) arm: Vector3<f64>,
-    /// Body from sensor: nothing but what nobody knows of.
+    /// Body from sensor: an unknown error alone.
     pub(crate) misalignment: SO3<f64>,
 }
 

@@ -1,11 +1,11 @@
-//! Errors that have a memory.
+//! Correlated errors.
 
 use nalgebra::Vector3;
 
 use crate::random::Random;
 
-/// First-order Gauss-Markov process in three axes, `x' = -x / time_constant + noise`, from its stationary distribution on. Its steps are exact:
-/// variance and correlation do not depend on their length.
+/// First-order Gauss-Markov process in three axes, `x' = -x / time_constant + noise`, started from its stationary distribution. Its steps are
+/// exact: variance and correlation do not depend on their length.
 pub(crate) struct GaussMarkov {
     deviation: Vector3<f64>,
     time_constant: f64,
@@ -22,7 +22,7 @@ impl GaussMarkov {
         }
     }
 
-    /// The value now, from where it goes on by so many seconds.
+    /// Returns the current value, and advances it by this time, s.
     pub(crate) fn next(&mut self, step: f64, random: &mut Random) -> Vector3<f64> {
         let value = self.value;
         let ways = step / self.time_constant;
@@ -32,14 +32,14 @@ impl GaussMarkov {
     }
 }
 
-/// Random walk in three axes: its standard deviation grows with the square root of the time.
+/// Random walk in three axes: its standard deviation grows with the square root of time.
 pub(crate) struct Walk {
     density: f64,
     value: Vector3<f64>,
 }
 
 impl Walk {
-    /// From this value on, with this density, in units of the value per s and sqrt(Hz).
+    /// Starts at this value, with this density, in units of the value per s and sqrt(Hz).
     pub(crate) fn new(density: f64, start: Vector3<f64>) -> Self {
         Self {
             density,
@@ -47,7 +47,7 @@ impl Walk {
         }
     }
 
-    /// The value now, from where it goes on by so many seconds.
+    /// Returns the current value, and advances it by this time, s.
     pub(crate) fn next(&mut self, step: f64, random: &mut Random) -> Vector3<f64> {
         let value = self.value;
         self.value += random.vector() * (self.density * step.sqrt());

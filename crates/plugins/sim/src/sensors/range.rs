@@ -5,14 +5,14 @@ use nalgebra::Vector3;
 use super::{Mounting, Sample, Scene, Sensor};
 use crate::random::Random;
 
-/// What a range finder measures, m.
+/// Parameters of a range finder, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RangeParameters {
     /// White noise.
     pub(crate) noise: f64,
-    /// The least and the largest distance: others are not valid.
+    /// The least and the largest distance: others are invalid.
     pub(crate) limits: [f64; 2],
-    /// Of its ray, body; of length 1.
+    /// The direction of its ray, a unit vector, body.
     pub(crate) direction: Vector3<f64>,
 }
 
@@ -27,7 +27,7 @@ impl Default for RangeParameters {
     }
 }
 
-/// A range finder above a level ground.
+/// A range finder above level ground.
 pub(crate) struct RangeFinder {
     pub(crate) parameters: RangeParameters,
     pub(crate) mounting: Mounting,
@@ -51,7 +51,7 @@ impl Sensor for RangeFinder {
         let ray = self.mounting.attitude(&scene.pose).act(&direction);
         let height = self.mounting.position(&scene.pose).z - self.ground;
         let distance = height / -ray.z;
-        // Upwards it sees nothing, whatever the sign of the height; a NaN is in no range.
+        // Upwards it sees nothing, whatever the sign of the height; NaN is out of range.
         if !(ray.z < 0.0 && (least..=most).contains(&distance)) {
             return Sample::Invalid;
         }

@@ -1,4 +1,4 @@
-//! Vibration of the frame by its rotors.
+//! Vibration of the frame due to its rotors.
 
 use std::f64::consts::TAU;
 
@@ -6,30 +6,30 @@ use nalgebra::Vector3;
 
 use crate::random::Random;
 
-/// How unbalanced rotors shake an inertial sensor: each with an amplitude in proportion to the square of its speed, at the frequency of its
-/// turns, about its axis.
+/// Vibration of an inertial sensor due to unbalanced rotors: each with an amplitude proportional to the square of its speed, at its rotational
+/// frequency, about its axis.
 ///
-/// Integrated in closed form between frames, so that a sample holds its mean: frequencies above half of the rate of the samples show at the lower
-/// ones as which they are sampled, as weak as averaging leaves them.
+/// Integrated in closed form between frames, so that a sample contains the mean: frequencies above half the sampling rate appear at their
+/// aliases, attenuated by the averaging.
 pub(crate) struct Vibration {
     /// rad/s and m/s², per (rad/s)².
     amplitudes: [f64; 2],
     rotors: Vec<Rotor>,
-    /// Since the last sample, s.
+    /// Time since the last sample, s.
     time: f64,
 }
 
 struct Rotor {
-    /// Across its axis, body.
+    /// Two directions orthogonal to its axis, body.
     directions: [Vector3<f64>; 2],
     /// rad.
     phase: f64,
-    /// Of the circle with radius Omega², over the time, along both directions.
+    /// The integrals over time of the circle with radius Omega², along both directions.
     integral: [f64; 2],
 }
 
 impl Vibration {
-    /// Of rotors with these axes, whose phases are drawn. Amplitudes of angular velocity and of acceleration: rad/s and m/s² per (rad/s)².
+    /// For rotors with these axes, with random phases. Amplitudes of angular velocity and of acceleration: rad/s and m/s² per (rad/s)².
     pub(crate) fn new(
         amplitudes: [f64; 2],
         axes: impl Iterator<Item = Vector3<f64>>,
@@ -50,7 +50,7 @@ impl Vibration {
         }
     }
 
-    /// Goes on by so many seconds with these speeds, rad/s.
+    /// Advances by this time, s, at these speeds, rad/s.
     pub(crate) fn turn(&mut self, step: f64, speeds: &[f64]) {
         self.time += step;
         for (rotor, speed) in self.rotors.iter_mut().zip(speeds) {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// The mean of a turning vector, by quadrature over times between the frames.
+    /// The mean of a rotating vector, by quadrature over times between the frames.
     #[test]
     fn the_mean_is_that_of_the_turning_vector() {
         let mut random = Random::of_stream(3, Stream::Imu);

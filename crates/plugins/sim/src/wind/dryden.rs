@@ -14,13 +14,13 @@ use crate::random::Random;
 /// ```
 ///
 /// with one-sided spectra over Omega, rad per length: their integral over `Omega > 0` is the variance. The field is frozen and passes with
-/// the airspeed V: `omega = Omega V`. The forming filters have the time constants `L / V` and are driven by white noise; their
-/// states, of unit variance, are propagated by the exact transition of the step, so that variance and spectrum do not depend on it.
-/// Angular velocities of the air are left out.
+/// the airspeed V: `omega = Omega V`. The forming filters have the time constants `L / V` and are driven by white noise; their states, of
+/// unit variance, are propagated with the exact transition over the step, so that variance and spectrum do not depend on the step. Angular
+/// velocities of the air are neglected.
 pub(crate) struct Turbulence {
     /// The wind at 20 ft, m/s.
     w20: f64,
-    /// The field passes with this airspeed at least, m/s.
+    /// The least airspeed with which the field passes, m/s.
     least_airspeed: f64,
     /// The directions of u, v and w in the world.
     axes: [Vector3<f64>; 3],
@@ -45,7 +45,7 @@ struct Scales {
 }
 
 impl Scales {
-    /// At this height above the ground, m, which counts from 10 to 1000 ft.
+    /// At this height above the ground, m, clamped to 10 to 1000 ft.
     fn at(height: f64, w20: f64) -> Self {
         let h = (height / FOOT).clamp(10.0, 1000.0);
         let stretch: f64 = 0.177 + 0.000_823 * h;
@@ -57,8 +57,8 @@ impl Scales {
     }
 }
 
-/// The filter `(1 + sqrt(3) s) / (1 + s)^2` over the time in units of its time constant, with white noise of unit intensity: the output
-/// has unit variance. The states are the noise behind one and behind two lags.
+/// The filter `(1 + sqrt(3) s) / (1 + s)^2` over time in units of its time constant, driven by white noise of unit intensity: the
+/// output has unit variance. The states are the noise after one lag and after two.
 #[derive(Clone, Copy, Debug)]
 struct Transverse(Vector2<f64>);
 
@@ -70,7 +70,7 @@ struct Transition {
 }
 
 impl Transition {
-    /// Over this part of the time constant.
+    /// Over this fraction of the time constant.
     fn over(h: f64) -> Self {
         let e = (-h).exp();
         // The covariance P - F P F^T with that of the stationary process, P = [[1/2, 1/4], [1/4, 1/4]].
@@ -84,7 +84,7 @@ impl Transition {
         }
     }
 
-    /// From nothing to the stationary process.
+    /// From zero to the stationary process.
     fn start() -> Self {
         Self {
             matrix: Matrix2::zeros(),
@@ -93,7 +93,7 @@ impl Transition {
     }
 }
 
-/// Of `[[a, b], [b, c]]`, which may be singular by rounding.
+/// The Cholesky factor of `[[a, b], [b, c]]`, which may be singular up to rounding.
 fn cholesky(a: f64, b: f64, c: f64) -> Matrix2<f64> {
     let first = a.sqrt();
     let below = if first > 0.0 { b / first } else { 0.0 };
@@ -112,7 +112,7 @@ impl Transverse {
 }
 
 impl Turbulence {
-    /// For the mean wind (m/s, world; its horizontal direction counts, x if there is none) and the wind at 20 ft, at this height above the
+    /// For the mean wind (m/s, world; its horizontal direction counts, x if it is zero) and the wind at 20 ft, at this height above the
     /// ground, m.
     pub(crate) fn new(
         w20: f64,
@@ -139,7 +139,7 @@ impl Turbulence {
         turbulence
     }
 
-    /// Begins a step of so many seconds at this height above the ground (m), with this airspeed (m/s).
+    /// Begins a step of this duration, s, at this height above the ground (m), with this airspeed (m/s).
     pub(crate) fn advance(&mut self, step: f64, height: f64, airspeed: f64) {
         let scales = Scales::at(height, self.w20);
         let way = step * airspeed.max(self.least_airspeed);
@@ -156,12 +156,12 @@ impl Turbulence {
         self.ends = [self.ends[1], self.output(&scales)];
     }
 
-    /// At this part of the step, from 0 to 1: m/s, world. Between the ends of a step it changes evenly.
+    /// At this fraction of the step, 0 to 1: m/s, world. Interpolated linearly between the ends of a step.
     pub(crate) fn velocity(&self, part: f64) -> Vector3<f64> {
         self.ends[0].lerp(&self.ends[1], part)
     }
 
-    /// Moves the states on. Always takes three pairs of numbers.
+    /// Advances the states. Always draws three pairs of numbers.
     fn draw(&mut self, [kept, new]: [f64; 2], transverse: &Transition, vertical: &Transition) {
         let [first, _] = self.random.pair();
         self.along = kept * self.along + new * first;

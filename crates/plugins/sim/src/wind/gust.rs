@@ -4,10 +4,11 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 
-/// The discrete gust of MIL-F-8785C, 3.7.2.3: the wind grows by `amplitude (1 - cos(pi x / d)) / 2` while x goes from 0 to d, and stays.
+/// The discrete gust of MIL-F-8785C, 3.7.2.3: the wind grows by `amplitude (1 - cos(pi x / d)) / 2` while x goes from 0 to d, and then
+/// stays.
 ///
-/// Either x is the time since the start, or the way that the system has made in the air since then. A gust that passes is followed by
-/// one of the opposite amplitude.
+/// x is either the time since the start, or the distance travelled through the air since then. To end a gust, add one of the opposite
+/// amplitude.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gust {
     /// s.
@@ -19,7 +20,7 @@ pub(crate) struct Gust {
     passed: f64,
 }
 
-/// Over what a gust grows.
+/// The extent over which a gust grows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
     /// s.
@@ -38,7 +39,7 @@ impl Gust {
         }
     }
 
-    /// The wind so many seconds after the beginning of a step at `time`; `airspeed` is that of the step, m/s.
+    /// The wind at this time, s, after the beginning of a step at `time`; `airspeed` is that of the step, m/s.
     pub(crate) fn velocity(&self, time: f64, later: f64, airspeed: f64) -> Vector3<f64> {
         let extent = match self.extent {
             Extent::Time(extent) | Extent::Length(extent) => extent,
@@ -86,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Over a length it depends on the way alone, whatever the speeds and steps.
+    /// Over a length only the distance matters, whatever the speeds and steps.
     #[test]
     fn over_a_length_the_way_counts() {
         let mut gust = Gust::new(0.95, Vector3::x(), Extent::Length(30.0));

@@ -9,14 +9,14 @@ use nalgebra::Vector3;
 pub(crate) use dryden::Turbulence;
 pub(crate) use gust::{Extent, Gust};
 
-/// How the air moves in the course of a flight.
+/// The motion of the air during a flight.
 #[derive(Default)]
 pub(crate) struct Wind {
     /// With the mean wind, its profile and the ground.
     mean: Air,
     gusts: Vec<Gust>,
     turbulence: Option<Turbulence>,
-    /// What a fault adds, m/s, world.
+    /// The wind added by a fault, m/s, world.
     pub(crate) fault: Vector3<f64>,
     /// The beginning of the step, s after the start; its length, s; the airspeed, m/s.
     time: f64,
@@ -34,14 +34,15 @@ impl Wind {
         }
     }
 
-    /// Whether it needs to know how the system moves.
+    /// Whether it depends on the motion of the system.
     pub(crate) fn changes(&self) -> bool {
         !self.gusts.is_empty() || self.turbulence.is_some()
     }
 
-    /// Begins a step of so many seconds, in which the system is at this height (the world's z, m) and has this velocity (m/s, world).
+    /// Begins a step of this duration, s, in which the system is at this height (the world's z, m) and has this velocity (m/s,
+    /// world).
     pub(crate) fn begin(&mut self, step: f64, height: f64, velocity: &Vector3<f64>) {
-        // The airspeed in the mean wind: turbulence does not blow itself along.
+        // The airspeed in the mean wind: turbulence does not transport itself.
         self.airspeed = (velocity - self.mean.mean_at(height)).norm();
         self.step = step;
         if let Some(turbulence) = &mut self.turbulence {
@@ -58,7 +59,7 @@ impl Wind {
         self.time += self.step;
     }
 
-    /// The air so many seconds after the beginning of the step.
+    /// The air at this time, s, after the beginning of the step.
     pub(crate) fn during(&self, later: f64) -> Air {
         self.air(
             later,

@@ -1,13 +1,13 @@
-//! Derivatives of the articulated body algorithm, after Carpentier and Mansard (2018).
+//! Derivatives of the articulated-body algorithm, after Carpentier and Mansard (2018).
 //!
 //! ```text
-//! ξ̇, and the factors of M               the articulated body algorithm
-//! M^-1                                    its backward pass, for a unit of every force    (inverse_mass.rs)
+//! ξ̇, and the factors of M               the articulated-body algorithm
+//! M^-1                                    its backward pass, for unit forces    (inverse_mass.rs)
 //! ∂ξ̇ = -M^-1 ∂τ                          with the derivatives of the recursive Newton-Euler algorithm at ξ̇
 //! ```
 //!
-//! The mass matrix itself is not factored: of long chains, whose entries differ by many orders of magnitude, that would lose the digits that
-//! rounding took from them.
+//! The mass matrix itself is not factored: in long chains, whose entries differ by many orders of magnitude, that would amplify rounding
+//! errors.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -17,31 +17,32 @@ use super::product::{COLUMNS, multiply_negated};
 use super::rnea::Scratch;
 use crate::multibody::{MasslessJoint, Model, Workspace};
 
-/// How the accelerations `xi_dot` of [`Model::forward_dynamics`] change: three matrices, n x n, with a column for every coordinate.
+/// The derivatives of the accelerations `xi_dot` of [`Model::forward_dynamics`]: three n x n matrices with one column per
+/// coordinate.
 ///
 /// ```text
 /// δξ̇ = configuration ε + velocity δξ + force δtau
 /// ```
 ///
-/// What a displacement `ε` of the configuration is, [`InverseDynamicsDerivatives`](super::InverseDynamicsDerivatives) says.
+/// [`InverseDynamicsDerivatives`](super::InverseDynamicsDerivatives) defines the displacement `ε` of the configuration.
 #[derive(Clone, Debug)]
 pub struct ForwardDynamicsDerivatives<T: RealField + Copy> {
-    /// Along the configuration.
+    /// With respect to the configuration.
     pub configuration: DMatrix<T>,
-    /// By the velocity.
+    /// With respect to the velocity.
     pub velocity: DMatrix<T>,
-    /// By the force: the inverse `M^-1` of the mass matrix.
+    /// With respect to the force: the inverse mass matrix `M^-1`.
     pub force: DMatrix<T>,
-    /// For every coordinate.
+    /// Scratch for one vector.
     numbers: Vec<T>,
-    /// For every coordinate, and so many columns.
+    /// Scratch for one block of columns.
     block: Vec<T>,
     scratch: Scratch<T>,
     inverse_mass: InverseMassScratch<T>,
 }
 
 impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
-    /// Zeros for this model.
+    /// Allocates for this model; all zero.
     pub fn new(model: &Model<T>) -> Self {
         let zeros = DMatrix::zeros(model.dof(), model.dof());
         Self {
@@ -58,8 +59,8 @@ impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
 
 /// # Derivatives of forward dynamics
 impl<T: RealField + Copy> Model<T> {
-    /// The accelerations of [`forward_dynamics`](Self::forward_dynamics) and their derivatives along the configuration, by the velocity and by
-    /// the force; springs and dampers count.
+    /// Computes the accelerations of [`forward_dynamics`](Self::forward_dynamics) and their derivatives with respect to configuration,
+    /// velocity and force, including springs and dampers.
     ///
     /// ```text
     /// ∂ξ̇/∂x = -M⁻¹ ∂tau/∂x    ∂ξ̇/∂ξ = -M⁻¹ ∂tau/∂ξ    ∂ξ̇/∂tau = M⁻¹
@@ -89,10 +90,10 @@ impl<T: RealField + Copy> Model<T> {
     /// ```
     ///
     /// # Errors
-    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    /// [`MasslessJoint`] if a joint carries no mass.
     ///
     /// # Panics
-    /// If slices or matrices have other sizes than the model's.
+    /// If the sizes of slices or matrices are not the model's.
     pub fn forward_dynamics_derivatives(
         &self,
         workspace: &mut Workspace<T>,
@@ -118,7 +119,7 @@ impl<T: RealField + Copy> Model<T> {
         self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
         let data = &mut workspace.dynamics;
         if self.tree.is_one_body {
-            // Nothing was placed.
+            // No nodes have been placed.
             data.placements.update(&self.tree, x);
         }
         let entries = Entries::new(&self.tree, n, configuration, velocity, None);

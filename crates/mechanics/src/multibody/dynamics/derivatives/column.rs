@@ -1,4 +1,4 @@
-//! The directions in which joints move all that they carry, and what a motion along them changes.
+//! The directions of joints, and the change of motion along them.
 
 use nalgebra::RealField;
 
@@ -6,18 +6,18 @@ use crate::multibody::kinematics::{NodePose, NodeVelocity};
 use crate::multibody::simd::{Vec3, fma};
 use crate::multibody::spatial::SpatialVector;
 
-/// The acceleration of what carries a node, in the axes of its root.
+/// The acceleration of a node's carrier, in the axes of its root.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierAcceleration<T> {
-    /// In the node's origin, less gravity.
+    /// At the node's origin, minus gravity.
     pub linear: Vec3<T>,
     /// Zero under an absolute joint.
     pub angular: Vec3<T>,
 }
 
-/// How one velocity coordinate's direction `S` changes the motion of all bodies that it moves.
+/// The change of the motion of all bodies that one velocity coordinate moves, along its direction `S`.
 ///
-/// Twists are in the root's axes and about the node's origin. A mass point at `p` changes its acceleration, as its body sees it, by
+/// Twists are in the root's axes and about the node's origin. A mass point at `p` changes its acceleration, as seen in its body, by
 /// `w(p) + 2 u × V(p)` with the twist `w`, the vector `u`, and its velocity `V`:
 ///
 /// | along | `w` | `u` |
@@ -29,8 +29,8 @@ pub struct Column<T> {
     pub turn: Vec3<T>,
     pub velocity: SpatialVector<T>,
     pub configuration: SpatialVector<T>,
-    /// Twists about the root's origin, side by side for four products at once, see [`Probe`](super::probe::Probe): `w, w', S, S` with six
-    /// numbers, then `u, u', 0, 0` with three.
+    /// Twists about the root's origin, arranged for four products at once, see [`Probe`](super::probe::Probe): `w, w', S, S` with six
+    /// entries, then `u, u', 0, 0` with three.
     pub lanes: [[T; 4]; 9],
 }
 
@@ -44,7 +44,7 @@ impl<T: RealField + Copy> Column<T> {
         }
     }
 
-    /// Of a rotation about an axis through the node's origin.
+    /// For a rotation about an axis through the node's origin.
     #[inline]
     pub fn of_rotation(
         e: Vec3<T>,
@@ -66,7 +66,7 @@ impl<T: RealField + Copy> Column<T> {
         Self::of(&direction, turn, velocity, configuration, pose)
     }
 
-    /// Of any direction.
+    /// For any direction.
     #[inline]
     pub fn of_direction(
         direction: &SpatialVector<T>,
@@ -124,7 +124,7 @@ impl<T: RealField + Copy> Column<T> {
     }
 }
 
-/// The products lane by lane, summed.
+/// The sum of the products, lane by lane.
 #[inline]
 pub fn lane_products<T: RealField + Copy>(a: &[[T; 4]; 9], b: &[[T; 4]; 9]) -> [T; 4] {
     let mut sums = [T::zero(); 4];

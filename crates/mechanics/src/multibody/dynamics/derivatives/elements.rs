@@ -8,7 +8,8 @@ use crate::multibody::kinematics::Kinematics;
 use crate::multibody::workspace::DynamicsData;
 use crate::multibody::{BodyId, Model};
 
-/// Between bodies `a` and `b`: the wrench on `b`, in its frame, and how it changes, as `b` sees it, with the relative pose and twist.
+/// An element between bodies `a` and `b`: the wrench on `b`, in its frame, and its derivatives, as seen from `b`, with respect to
+/// relative pose and twist.
 struct Element<T: RealField + Copy> {
     a: BodyId,
     b: BodyId,
@@ -18,11 +19,11 @@ struct Element<T: RealField + Copy> {
 }
 
 impl<T: RealField + Copy> Model<T> {
-    /// Adds how springs and dampers change their wrenches, where the nodes are placed. What turns and moves with the bodies' composites
-    /// is in the entries already.
+    /// Adds the derivatives of the wrenches of springs and dampers, with the nodes placed. The parts that rotate and move with the
+    /// composite bodies are in the entries already.
     ///
-    /// With the wrench `W` on b, `ΔJ = aJ_b`, the carried Jacobian `J_a = Ad(aG_b^-1) 0J_a` and the change `δW` along coordinate j as b
-    /// sees it, the wrench on a changes, as a sees it, by `-(δW - ad(ΔJ_j)^T W)` in b's frame: on the whole
+    /// With the wrench `W` on b, `ΔJ = aJ_b`, the carried Jacobian `J_a = Ad(aG_b^-1) 0J_a` and the change `δW` along coordinate j as
+    /// seen from b, the wrench on a changes, as seen from a, by `-(δW - ad(ΔJ_j)^T W)` in b's frame. In total
     /// `∂tau_i = ΔJ_i . δW + J_a,i . ad(ΔJ_j)^T W`.
     pub(super) fn derive_elements(
         &self,
@@ -79,7 +80,7 @@ impl<T: RealField + Copy> Model<T> {
         let twist = ad(&kinematics.twist(&a.into(), &b.into()));
         let Ad_dot = -twist * Ad;
         kinematics.world_jacobian(b, relative, rate);
-        // That of a, carried to b.
+        // The Jacobian of a, carried to b.
         carried.fill(T::zero());
         kinematics.for_each_column_and_rate(0, a, |j, column, column_rate| {
             carried.set_column(j, &(Ad * column));
@@ -119,12 +120,12 @@ pub(super) struct ElementScratch<T: RealField + Copy> {
     rate: Matrix6xX<T>,
     /// `Ad(aG_b^-1) 0J_a`.
     carried: Matrix6xX<T>,
-    /// For every coordinate.
+    /// Scratch for one vector.
     bracket: Vec<T>,
 }
 
 impl<T: RealField + Copy> ElementScratch<T> {
-    /// Of size zero for a model without elements.
+    /// Size zero for a model without elements.
     pub fn new(model: &Model<T>) -> Self {
         let n = if model.has_elements() { model.dof() } else { 0 };
         Self {

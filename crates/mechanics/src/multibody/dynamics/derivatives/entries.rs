@@ -1,4 +1,4 @@
-//! The matrices that are written, and the closed forms of a node that moves freely in the world.
+//! The output matrices, and the closed forms of a free root node.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -9,7 +9,7 @@ use crate::multibody::simd::{Mat3, Vec3};
 use crate::multibody::spatial::{MomentumMoments, RigidInertia, SpatialVector};
 use crate::multibody::tree::Tree;
 
-/// Matrices of `n` columns: derivatives of forces along the configuration and by the velocity, and by the acceleration where they are asked for.
+/// Output matrices with `n` columns: derivatives of the forces with respect to configuration and velocity, and to acceleration if requested.
 pub struct Entries<'a, T> {
     pub n: usize,
     pub mass: Option<&'a mut DMatrix<T>>,
@@ -18,7 +18,7 @@ pub struct Entries<'a, T> {
 }
 
 impl<'a, T: RealField + Copy> Entries<'a, T> {
-    /// Of matrices n x n.
+    /// From n x n matrices.
     pub fn new(
         tree: &Tree<T>,
         n: usize,
@@ -41,7 +41,7 @@ impl<'a, T: RealField + Copy> Entries<'a, T> {
         }
     }
 
-    /// How the force of coordinate `row` changes along `column`.
+    /// Sets the derivatives of the force of coordinate `row` with respect to coordinate `column`.
     #[inline]
     pub fn set(&mut self, row: usize, column: usize, configuration: T, velocity: T) {
         let at = column * self.n + row;
@@ -57,13 +57,13 @@ impl<'a, T: RealField + Copy> Entries<'a, T> {
     }
 }
 
-/// # A node that moves freely in the world
+/// # Free root nodes
 ///
-/// Its directions are the unit twists about the root's origin, which is its own, in its own axes: products with them are entries. Its carrier
-/// accelerates with gravity alone, which only turns with it. `start` is its first coordinate.
+/// The directions of a free root are the unit twists about the root's origin, which is its own, in its own axes: products with them are
+/// entries. Its carrier accelerates with gravity alone, whose direction in the node rotates with it. `start` is its first coordinate.
 impl<T: RealField + Copy> Entries<'_, T> {
-    /// How its own forces change along its own coordinates, in closed form: all are columns of `hat3(a)` and of
-    /// `hat3(h) hat3(a) = a h^T - (h . a) I`.
+    /// The derivatives of its own forces with respect to its own coordinates, in closed form: columns of `hat3(a)` and
+    /// of `hat3(h) hat3(a) = a h^T - (h . a) I`.
     pub fn free(
         &mut self,
         start: usize,
@@ -84,7 +84,7 @@ impl<T: RealField + Copy> Entries<'_, T> {
 
         let drift = [Mat3::hat(omega * m), turned];
         let weight = [Mat3::hat(g * m), of_first(g)];
-        // That of the motion [v × e; ω × e], and twice that of the momenta turned about e.
+        // The wrench of the motion [v × e; ω × e], plus twice that of the momenta rotated about e.
         let momenta = Mat3::scalar(momentum.first.trace()).minus(&momentum.first);
         let rotation = Mat3::hat(omega * trace).minus(&inertia.second.times_hat(omega));
         let gyroscopic = [
@@ -109,7 +109,7 @@ impl<T: RealField + Copy> Entries<'_, T> {
         }
     }
 
-    /// Both ways between it and a coordinate of what it carries.
+    /// The derivatives between it and a coordinate of a carried node, both ways.
     #[inline]
     pub fn on_free(
         &mut self,

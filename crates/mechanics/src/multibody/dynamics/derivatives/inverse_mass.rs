@@ -1,13 +1,13 @@
-//! The inverse of the mass matrix from the factors of the articulated body algorithm, after Rodriguez, Jain and Kreutz-Delgado (1991).
+//! The inverse mass matrix from the factors of the articulated-body algorithm, after Rodriguez, Jain and Kreutz-Delgado (1991).
 //!
 //! ```text
-//! M^-1 = Z^T D^-1 Z                                   U, D of the articulated body algorithm, in the axes of the root
+//! M^-1 = Z^T D^-1 Z                                   U, D of the articulated-body algorithm, in the axes of the root
 //! for each coordinate i:      Z_ii = 1,   p = U_i D_i^-1
 //! down the branch, each j:    p about the origin of j,   Z_ji = -S_j^T p,   p += U_j D_j^-1 Z_ji
 //! ```
 //!
-//! A column of Z is what a unit of one force asks of all joints while each gives way in its turn: the backward pass alone. A joint with several
-//! coordinates is that many joints with one; a free root keeps its 6x6 block of D.
+//! A column of Z is the effect of a unit force on all joints, eliminated one after the other: the backward pass alone. A joint with several
+//! coordinates acts as a chain of one-coordinate joints; a free root keeps its 6x6 block of D.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -16,25 +16,26 @@ use crate::multibody::spatial::SpatialVector;
 use crate::multibody::tree::{Node, Tree};
 use crate::multibody::workspace::DynamicsData;
 
-/// Arrays for every coordinate. A coordinate's place is that in the order of the nodes, parents before children, which need not be the model's.
+/// Arrays with one entry per coordinate, sorted in the order of the nodes, parents before children, which may differ from the model's.
 #[derive(Clone, Debug)]
 pub struct InverseMassScratch<T> {
-    /// The places of the coordinates, and the coordinates in their places.
+    /// The sorted index of each coordinate, and the coordinate at each sorted index.
     places: Vec<usize>,
     coordinates: Vec<usize>,
     /// `U D^-1` in the axes of the root; the columns of `D^-1` of free roots.
     gains: Vec<SpatialVector<T>>,
-    /// `D^-1` in the places; not of free roots.
+    /// `D^-1` in sorted order; unused for free roots.
     reciprocals: Vec<T>,
-    /// A column of `D^-1 Z` and one of `M^-1`, in the places.
+    /// A column of `D^-1 Z` and one of `M^-1`, in sorted order.
     weighted: Vec<T>,
     column: Vec<T>,
-    /// The rows of Z in the places, each filled up with zeros to a multiple of four. What couples no joints stays zero, and the diagonal stays 1.
+    /// The rows of Z in sorted order, each padded with zeros to a multiple of four. Entries of uncoupled joints stay zero, and the diagonal stays
+    /// 1.
     rows: Vec<[T; 4]>,
 }
 
 impl<T: RealField + Copy> InverseMassScratch<T> {
-    /// Of this tree.
+    /// For this tree.
     pub fn new(tree: &Tree<T>) -> Self {
         let coordinates: Vec<usize> = tree.nodes.iter().flat_map(Node::coordinates).collect();
         let n = coordinates.len();
@@ -86,7 +87,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The column of `M^-1` at this place down to the diagonal, after that of Z, for a coordinate of node `i`.
+    /// Computes the column of `M^-1` at this index down to the diagonal, after that of Z, for a coordinate of node `i`.
     #[inline]
     fn products(&self, i: usize, place: usize, scratch: &mut InverseMassScratch<T>) {
         let InverseMassScratch {
@@ -114,7 +115,7 @@ impl<T: RealField + Copy> Tree<T> {
             block.write(&mut weighted[first..]);
         }
         for (b, entries) in column[..=place].chunks_mut(4).enumerate() {
-            // Further rows of Z have zeros here.
+            // Further rows of Z are zero here.
             let last = place.min(4 * b + 3);
             let mut sums = [T::zero(); 4];
             let lanes = rows[b..].iter().step_by(blocks);

@@ -1,10 +1,9 @@
 //! Analytic derivatives of inverse and forward dynamics.
 //!
-//! All vectors of a branch are in the axes of its root, the node that stands on the world, so that what joints cause on each other are plain
-//! products, with no transformation between them; and about their own node's origin or, once for each coordinate, about the root's. The
-//! inertial wrench of a body that moves takes twelve numbers, the moments of its momenta
-//! ([`MomentumMoments`](crate::multibody::spatial::MomentumMoments)), and both derivatives both ways between two coordinates are the four
-//! lanes of one sum of nine products ([`column::Column::lanes`]).
+//! All vectors of a branch are expressed in the axes of its root, the node on the world, so that interactions between joints are plain
+//! products without transformations; they are about their own node's origin or, once per coordinate, about the root's. The inertial wrench
+//! of a moving body needs twelve numbers, the moments of its momenta ([`MomentumMoments`](crate::multibody::spatial::MomentumMoments)), and
+//! both derivatives both ways between two coordinates are the four lanes of one sum of nine products ([`column::Column::lanes`]).
 
 mod aba;
 mod column;

@@ -1,4 +1,4 @@
-//! The forces of a coordinate under the motions of others, and theirs under its own.
+//! The sensitivity of a coordinate's force to the motions of others, and of their forces to its own.
 
 use nalgebra::RealField;
 
@@ -7,18 +7,18 @@ use crate::multibody::kinematics::{NodePose, NodeVelocity};
 use crate::multibody::simd::Vec3;
 use crate::multibody::spatial::{MomentumMoments, RigidInertia, SpatialVector};
 
-/// A node with all that it carries, as one rigid body that moves and on which forces act, in the root's axes about the node's origin.
+/// A node with everything that it carries, as one moving rigid body under a load, in the root's axes about the node's origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Composite<T> {
     pub inertia: RigidInertia<T>,
     /// The momenta of all mass points.
     pub momentum: MomentumMoments<T>,
-    /// What the joint transmits.
+    /// The wrench transmitted by the joint.
     pub wrench: SpatialVector<T>,
 }
 
 impl<T: RealField + Copy> Composite<T> {
-    /// The wrench on mass points that accelerate by `w(p) + 2 u × V(p)`.
+    /// The wrench on mass points with the accelerations `w(p) + 2 u × V(p)`.
     #[inline]
     pub fn inertial_wrench(&self, w: &SpatialVector<T>, u: Vec3<T>) -> SpatialVector<T> {
         let turned = self.momentum.turned(u);
@@ -26,15 +26,15 @@ impl<T: RealField + Copy> Composite<T> {
     }
 }
 
-/// A coordinate's products with the inertia of what it moves, carried down to the root.
+/// A coordinate's products with the inertia that it moves, propagated to the root.
 ///
-/// Its force changes by `inertia . w + turning . u + absolute . S_w` along a direction `S` below it whose motion is `w`, `u`; the forces of the
+/// Its force changes by `inertia . w + turning . u + absolute . S_w` along a direction `S` below it with the motion `w`, `u`; the forces of the
 /// directions below it change by `S . configuration` and `S . velocity` along it.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe<T> {
     pub inertia: SpatialVector<T>,
     pub turning: Vec3<T>,
-    /// Zero where no joint is absolute.
+    /// Zero without absolute joints.
     pub absolute: Vec3<T>,
     pub configuration: SpatialVector<T>,
     pub velocity: SpatialVector<T>,
@@ -65,7 +65,7 @@ impl<T: RealField + Copy> Probe<T> {
         column: &Column<T>,
     ) -> Self {
         let turning = composite.momentum.turned_transposed_rotation(axis);
-        // The change of the motion, and the wrench that turns with the displacement.
+        // The change of the motion, and the wrench that rotates with the displacement.
         let mut configuration = composite.inertial_wrench(&column.configuration, column.turn);
         configuration.linear += axis.cross(composite.wrench.linear);
         configuration.angular += axis.cross(composite.wrench.angular);
@@ -78,7 +78,8 @@ impl<T: RealField + Copy> Probe<T> {
         }
     }
 
-    /// Forces at points of the node that keep their direction in the world while it turns: those that absolute joints transmit.
+    /// Adds forces on points of the node that keep their world direction while it rotates: those transmitted by absolute
+    /// joints.
     #[inline]
     pub fn add_absolute_forces(
         &mut self,
@@ -100,8 +101,8 @@ impl<T: RealField + Copy> Probe<T> {
         }
     }
 
-    /// Through an absolute joint, about the root's origin: what it carries follows its origin without turning. `acceleration` is that of the
-    /// origin.
+    /// Propagated through an absolute joint, about the root's origin: what it carries follows its origin without rotating. `acceleration` is
+    /// that of the origin.
     pub fn through_absolute(
         &mut self,
         pose: &NodePose<T>,
@@ -120,7 +121,7 @@ impl<T: RealField + Copy> Probe<T> {
         self.absolute = acceleration.cross(force);
     }
 
-    /// Side by side for [`Column::lanes`].
+    /// Arranged for [`Column::lanes`].
     #[inline]
     pub fn lanes(&self) -> [[T; 4]; 9] {
         let (y, c, d) = (&self.inertia, &self.configuration, &self.velocity);

@@ -1,22 +1,22 @@
-//! Products of square matrices in blocks that stay in registers, without allocation.
+//! Products of square matrices in register blocks, without allocation.
 
 use nalgebra::{DMatrix, RealField};
 
 use crate::multibody::simd::fma;
 
-/// How many columns are multiplied at once: as many sums are under way while each waits for its last addition.
+/// The number of columns multiplied at once: enough independent sums to hide the latency of an addition.
 pub const COLUMNS: usize = 4;
 
-/// `X` becomes `-A X`, all n x n; `copy` is for [`COLUMNS`] of them.
+/// Replaces `X` by `-A X`, all n x n; `copy` is scratch for [`COLUMNS`] columns.
 pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>, copy: &mut [T]) {
     let (n, A) = (A.ncols(), A.as_slice());
-    // Where nothing moves there is nothing to multiply.
+    // A model without degrees of freedom has empty matrices.
     for x in X.as_mut_slice().chunks_mut((COLUMNS * n).max(1)) {
         for (copy, x) in copy.iter_mut().zip(&*x) {
             *copy = -*x;
         }
         if x.len() == COLUMNS * n && n >= 4 {
-            // In eights, then in fours, the last of which overlap what is before them.
+            // Blocks of eight rows, then of four, the last of which overlap the previous ones.
             let mut start = 0;
             while start < n {
                 if n - start > 4 && n >= 8 {
@@ -37,7 +37,7 @@ pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>,
     }
 }
 
-/// `ROWS` rows of the product of a matrix with four columns, from `start` on.
+/// Computes `ROWS` rows of the product of a matrix with four columns, from row `start` on.
 #[inline]
 fn block<T: RealField + Copy, const ROWS: usize>(
     A: &[T],
@@ -61,7 +61,7 @@ fn block<T: RealField + Copy, const ROWS: usize>(
     }
 }
 
-/// The sum of columns of a matrix with weights; it has as many rows as `sum`.
+/// The weighted sum of a matrix's columns, which have the length of `sum`.
 #[inline]
 fn combine<T: RealField + Copy>(
     columns: &[T],
@@ -69,7 +69,7 @@ fn combine<T: RealField + Copy>(
     sum: &mut [T],
 ) {
     let n = sum.len();
-    // Blocks of rows, the last of which overlaps the one before.
+    // Blocks of rows, the last of which overlaps the previous one.
     if n >= 8 {
         for start in (0..n - 8).step_by(8).chain([n - 8]) {
             rows::<T, 8>(columns, weights.clone(), start, sum);

@@ -1,10 +1,10 @@
 //! Derivatives of the recursive Newton-Euler algorithm, in the closed forms of Singh, Russell and Wensing (2022).
 //!
-//! After the recursive Newton-Euler algorithm in the same state and the composite inertias `I` of the composite rigid body algorithm, in the axes
-//! of the root:
+//! Run after the recursive Newton-Euler algorithm in the same state, with the composite inertias `I` of the composite-rigid-body algorithm, in
+//! the axes of the root:
 //!
 //! ```text
-//! forward    for each coordinate j with its direction S, the twist V and acceleration A of what carries its joint:
+//! forward    for each coordinate j with its direction S, and the twist V and acceleration A of its joint's carrier:
 //!            u = V × S,   w = A × S + V × u,   w' = 2 u    (column.rs)
 //! backward   for each coordinate i:   I S_i,   B^T S_i,   I w_i + B u_i + S_i ×* F,   I w'_i + B S_i    (probe.rs)
 //!            down the branch, each coordinate j:  both derivatives both ways, four products    (column.rs, lanes)
@@ -23,30 +23,31 @@ use crate::multibody::tree::{Node, Tree};
 use crate::multibody::workspace::DynamicsData;
 use crate::multibody::{Model, Workspace};
 
-/// How the forces `tau` of [`Model::inverse_dynamics`] change: three matrices, n x n, with a column for every coordinate.
+/// The derivatives of the forces `tau` of [`Model::inverse_dynamics`]: three n x n matrices with one column per
+/// coordinate.
 ///
 /// ```text
 /// δtau = configuration ε + velocity δξ + acceleration δξ̇
 /// ```
 ///
-/// `ε` displaces the configuration as [`Model::integrate`] does, along the velocity coordinates: of a free joint, `[v; omega]` in the axes of
-/// the body that moves; of a joint on SO(3), the rotation vector in body axes; of a planar joint or a Schönflies joint, the translations in the
-/// axes of the moved body; of all others the numbers of the configuration themselves. An absolute joint's attitude in the world stays while
-/// those below it turn. The components of `ξ` and `ξ̇` stay while the configuration moves. It matters not how attitudes and angles are
-/// described: the derivatives by the entries of `x` that a motion allows are those along `A(x)`.
+/// `ε` displaces the configuration as [`Model::integrate`] does, along the velocity coordinates: for a free joint, `[v; omega]` in the axes of
+/// the moved body; for a joint on SO(3), the rotation vector in body axes; for a planar or Schönflies joint, the translations in the axes of
+/// the moved body; for all others the entries of the configuration themselves. An absolute joint keeps its attitude in the world while those
+/// below it rotate. The components of `ξ` and `ξ̇` are constant while the configuration moves. The result does not depend on the coordinates of
+/// attitudes and angles: derivatives with respect to the entries of `x`, restricted to admissible motions, are those along `A(x)`.
 #[derive(Clone, Debug)]
 pub struct InverseDynamicsDerivatives<T: RealField + Copy> {
-    /// Along the configuration, N/m, N, N m.
+    /// With respect to the configuration, N/m, N, N m.
     pub configuration: DMatrix<T>,
-    /// By the velocity, N s/m, N s, N m s.
+    /// With respect to the velocity, N s/m, N s, N m s.
     pub velocity: DMatrix<T>,
-    /// By the acceleration: the mass matrix `M`, kg, kg m, kg m².
+    /// With respect to the acceleration: the mass matrix `M`, kg, kg m, kg m².
     pub acceleration: DMatrix<T>,
     scratch: Scratch<T>,
 }
 
 impl<T: RealField + Copy> InverseDynamicsDerivatives<T> {
-    /// Zeros for this model.
+    /// Allocates for this model; all zero.
     pub fn new(model: &Model<T>) -> Self {
         let zeros = DMatrix::zeros(model.dof(), model.dof());
         Self {
@@ -60,13 +61,13 @@ impl<T: RealField + Copy> InverseDynamicsDerivatives<T> {
 
 /// # Derivatives of inverse dynamics
 impl<T: RealField + Copy> Model<T> {
-    /// The forces of [`inverse_dynamics`](Self::inverse_dynamics) and their derivatives along the configuration, by the velocity and by the
-    /// acceleration; springs and dampers count. Without them, the cost is proportional to the number of coordinates times the depth of the
-    /// tree.
+    /// Computes the forces of [`inverse_dynamics`](Self::inverse_dynamics) and their derivatives with respect to configuration, velocity and
+    /// acceleration, including springs and dampers. Without these, the cost is proportional to the number of coordinates times the depth of
+    /// the tree.
     ///
-    /// For two coordinates `i`, `j` on one branch, `j` nearer to the world or in the same joint, with directions `S` (twists in axes that are
-    /// common to the branch), the twist `V` and acceleration `A` of the body that carries joint `j` (less gravity), and for what joint `i`
-    /// carries the inertia `I`, the momentum `p` and the wrench `F`:
+    /// For two coordinates `i`, `j` on one branch, `j` closer to the world or in the same joint, with directions `S` (twists in axes common
+    /// to the branch), the twist `V` and acceleration `A` of the carrier of joint `j` (minus gravity), and the inertia `I`, the momentum `p`
+    /// and the wrench `F` of everything that joint `i` carries:
     ///
     /// ```text
     /// u_j = V × S_j     w_j = A × S_j + V × u_j     w'_j = 2 u_j, of one coordinate; (V + V_j) × S_j of a joint
@@ -75,8 +76,8 @@ impl<T: RealField + Copy> Model<T> {
     /// B u = 2 sum [u × p; r × (u × p)]  over the mass points at r with their momenta p, u's angular part
     /// ```
     ///
-    /// These are the closed forms of Singh, Russell and Wensing[^idsva]; that their 6x6 matrix `B` is twelve numbers, the moments of the
-    /// momenta, makes it cheap here. A joint that is absolute carries on what is below it as a point and nothing else.
+    /// These are the closed forms of Singh, Russell and Wensing[^idsva]. Their 6x6 matrix `B` has only twelve independent entries, the
+    /// moments of the momenta, which makes it cheap here. An absolute joint moves everything below it like a point.
     ///
     /// [^idsva]: S. Singh, R. P. Russell, P. M. Wensing: Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra.
     ///     IEEE Robotics and Automation Letters 7 (2022), arXiv:2105.05102.
@@ -101,7 +102,7 @@ impl<T: RealField + Copy> Model<T> {
     /// ```
     ///
     /// # Panics
-    /// If slices or matrices have other sizes than the model's.
+    /// If the sizes of slices or matrices are not the model's.
     pub fn inverse_dynamics_derivatives(
         &self,
         workspace: &mut Workspace<T>,
@@ -129,7 +130,7 @@ impl<T: RealField + Copy> Model<T> {
         self.add_joint_springs(x, T::one(), tau);
     }
 
-    /// The forces in a state where all nodes are placed and loaded, and their derivatives.
+    /// The forces in a state with all nodes placed and loaded, and their derivatives.
     pub(super) fn derive_newton_euler(
         &self,
         data: &mut DynamicsData<T>,
@@ -167,11 +168,12 @@ impl<T: RealField + Copy> Model<T> {
 /// The arrays of the derivatives.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch<T: RealField + Copy> {
-    /// For every coordinate.
+    /// One per coordinate.
     columns: Vec<Column<T>>,
     carriers: Vec<CarrierAcceleration<T>>,
     momenta: Vec<MomentumMoments<T>>,
-    /// What of the nodes' forces keeps its direction in the world when a node turns: that which absolute joints transmit.
+    /// The part of the nodes' forces that keeps its world direction when a node rotates: the forces transmitted by
+    /// absolute joints.
     absolute_forces: Vec<MomentumMoments<T>>,
     elements: ElementScratch<T>,
 }
@@ -194,7 +196,7 @@ impl<T: RealField + Copy> Scratch<T> {
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// The forward pass: what displacements along every direction change.
+    /// The forward pass: the changes of motion along every direction.
     #[inline]
     fn propagate_columns(&self, up: Vec3<T>, data: &DynamicsData<T>, scratch: &mut Scratch<T>) {
         let (poses, velocities) = (&data.kinematics.poses, &data.kinematics.velocities);
@@ -231,7 +233,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// A node's step of the backward pass; entries of coordinates on different branches are left as they are.
+    /// A node's step of the backward pass; does not write entries of coordinates on different branches.
     #[inline]
     fn derive_node(
         &self,
@@ -288,7 +290,7 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// Both ways between the coordinate `row` of node `i` and all coordinates of the joints below it.
+    /// The derivatives both ways between the coordinate `row` of node `i` and all coordinates of the joints below it.
     #[inline]
     fn derive_below(
         &self,
@@ -323,7 +325,7 @@ impl<T: RealField + Copy> Tree<T> {
     }
 }
 
-/// Adds the momenta that node `i` carries to its parent's, and the forces that absolute joints transmit.
+/// Adds the momenta carried by node `i` to its parent's, and the forces transmitted by absolute joints.
 #[inline]
 fn pass_on<T: RealField + Copy>(
     node: &Node<T>,
@@ -336,7 +338,7 @@ fn pass_on<T: RealField + Copy>(
 ) {
     let mut momentum = composite.momentum;
     if node.joint.is_absolute() {
-        // A mass point in the joint; and what of the force does not come from the joint's acceleration.
+        // A point mass at the joint, and the part of the force not due to the joint's acceleration.
         let mass = composite.inertia.mass;
         let carrier = scratch.carriers[i].linear;
         momentum = MomentumMoments::at_origin(velocity * mass);
