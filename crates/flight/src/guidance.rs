@@ -87,7 +87,6 @@ const CARRIED: f64 = 0.95;
 impl Guidance {
     /// For one free body, led by a governor when its reference is far away. Its failsafe levels the vehicle and holds
     /// its position or descends at `descent_rate`, m/s.
-    /// `descent_rate`, m/s.
     ///
     /// # Panics
     /// If the model has no body.
@@ -478,6 +477,7 @@ impl Guidance {
 impl Guidance {
     /// Returns the input that follows the last reference, `elapsed` s after the previous step. If commands act with a
     /// delay, the predictor looks ahead.
+    ///
     /// # Errors
     /// [`Fault::Controller`] if the law has no finite result in this state.
     pub fn step(&mut self, elapsed: f64, predictor: &mut StatePredictor) -> Result<&Step, Fault> {

@@ -42,6 +42,7 @@ const EXCEEDED: usize = 16;
 
 impl<'a> Flight<'a> {
     /// Builds the flight, begins the record and starts the backend.
+    ///
     /// A backend with a real-time clock, which may move a real vehicle, is commanded only if it is [armed](Instance::is_armed).
     ///
     /// # Errors

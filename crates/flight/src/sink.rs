@@ -12,6 +12,7 @@ use crate::messages::Message;
 use crate::summary::LogSummary;
 
 /// Receives the rows and messages of one flight.
+///
 /// [`begin`](Self::begin) comes first, [`finish`](Self::finish) last. [`row`](Self::row) is called on the flight thread at every
 /// tick: it should neither allocate nor wait.
 pub trait Sink {

@@ -3,6 +3,7 @@
 use crate::{Description, Error};
 
 /// The set of commands that a backend takes, determined by the names of its [commands](Description::commands).
+///
 /// ```
 /// use fly_hal::{CommandSet, Description};
 ///
