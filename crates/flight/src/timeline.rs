@@ -52,6 +52,7 @@ impl Timeline {
     /// Returns the time of a tick whose frame has the backend's time `raw`. `passed` is the host-clock time since the
     /// last tick, ns (0 if the backend's clock is not real time).
     ///
+    /// # Errors
     /// [`Fault::Time`] if the time does not advance, [`Fault::Leap`] if it jumps; the tick then has [the expected
     /// time](Self::missing).
     pub fn fresh(&mut self, raw: i64, passed: i64) -> Result<i64, Fault> {
