@@ -1,4 +1,4 @@
-//! Loads and configures the backend that a configuration chooses, and locates its errors in the user's files.
+//! Loads and configures the backend that a configuration selects, and locates its errors in the user's files.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::config::{
 use crate::error::FlightError;
 use crate::messages::Messages;
 
-/// A backend that is configured and not started, with the messages that it has given so far.
+/// A configured backend that is not started yet, with the messages that it has emitted so far.
 #[derive(Debug)]
 pub struct Backend {
     pub(crate) instance: Instance,
@@ -25,7 +25,7 @@ impl Backend {
     }
 }
 
-/// Collects its messages from now on for its flight.
+/// From now on, collects the backend's messages for its flight.
 impl From<Instance> for Backend {
     fn from(instance: Instance) -> Self {
         let messages = Messages::new();
@@ -36,14 +36,14 @@ impl From<Instance> for Backend {
     }
 }
 
-/// What a backend is chosen by, and what it is configured from: of a flight, or of a fleet's world.
+/// The parts of a configuration that select and configure a backend, of a flight or of a fleet's world.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The configuration.
     pub document: &'a Document,
     /// Its `[flight]`.
     pub flight: &'a FlightSection,
-    /// The description of what is flown.
+    /// The vehicle's description.
     pub vehicle_text: &'a Fragment,
     /// Its `[backend]`.
     pub backend: &'a BackendSection,
@@ -71,11 +71,11 @@ impl<'a> From<&'a FleetConfiguration> for Setup<'a> {
     }
 }
 
-/// Loads and configures the plugin that the configuration chooses. `armed`: the user allows a real vehicle to move.
+/// Loads and configures the plugin that the configuration selects. `armed`: the user allows a real vehicle to move.
 ///
 /// # Errors
-/// [`FlightError::Backend`] if it is not found or cannot be loaded, [`FlightError::Configuration`] if it refuses its table or the
-/// vehicle.
+/// [`FlightError::Backend`] if it is not found or cannot be loaded; [`FlightError::Configuration`] if it rejects its
+/// table or the vehicle.
 pub fn load<'a>(
     configuration: impl Into<Setup<'a>>,
     search: &SearchPath,
@@ -85,10 +85,11 @@ pub fn load<'a>(
     configure_plugin(setup, &plugin(setup, search)?, armed)
 }
 
-/// Configures a plugin that is loaded already: the one that the configuration chooses. Else as [`load`].
+/// Configures a plugin that is already loaded, instead of the one that [`load`] would load.
 ///
 /// # Errors
-/// [`FlightError::Configuration`] if it refuses its table or the vehicle, [`FlightError::Backend`] for any other reason.
+/// [`FlightError::Configuration`] if it rejects its table or the vehicle; [`FlightError::Backend`] for any other
+/// reason.
 pub fn configure_plugin<'a>(
     configuration: impl Into<Setup<'a>>,
     plugin: &Plugin,
@@ -97,7 +98,7 @@ pub fn configure_plugin<'a>(
     with_table(configuration.into(), armed, |given| plugin.configure(given))
 }
 
-/// The plugin that the configuration chooses, loaded.
+/// Loads the plugin that the configuration selects.
 ///
 /// # Errors
 /// [`FlightError::Backend`] if it is not found or cannot be loaded.
@@ -117,10 +118,10 @@ pub fn plugin<'a>(
     plugin.map_err(|error| not_loaded(configuration, error))
 }
 
-/// Configures a backend of this program from the configuration: its table and the vehicle.
+/// Configures a backend of this program from its table and the vehicle.
 ///
 /// # Errors
-/// [`FlightError::Configuration`] if it refuses them, [`FlightError::Backend`] for any other reason.
+/// [`FlightError::Configuration`] if it rejects them; [`FlightError::Backend`] for any other reason.
 pub fn configure<'a, B: fly_hal::Backend + 'static>(
     configuration: impl Into<Setup<'a>>,
     armed: bool,
@@ -161,7 +162,7 @@ pub fn resolve(table: &Fragment, offset: usize, path: &str) -> Result<PathBuf, f
     std::path::absolute(&path).map_err(|error| fly_hal::Error::io(path.display(), &error))
 }
 
-/// A backend's error, located in the user's files if it has a span in one of the texts that the backend was given.
+/// Locates a backend's error in the user's files, if it has a span in one of the texts that the backend received.
 pub fn explain<'a>(configuration: impl Into<Setup<'a>>, error: &fly_hal::Error) -> FlightError {
     let configuration = configuration.into();
     let section = configuration.backend;
@@ -194,7 +195,7 @@ pub fn explain<'a>(configuration: impl Into<Setup<'a>>, error: &fly_hal::Error) 
     }
 }
 
-/// The error of a plugin that cannot be loaded, located where the plugin is chosen.
+/// Locates the error of a plugin that cannot be loaded where the plugin is selected.
 pub fn not_loaded<'a>(configuration: impl Into<Setup<'a>>, error: LoadError) -> FlightError {
     let place = configuration.into().document.place("backend.plugin");
     let located = |title: String| match &place {

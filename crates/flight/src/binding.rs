@@ -1,8 +1,8 @@
-//! Resolves signal names to indices, once, before the flight.
+//! Resolves signal names to indices before the flight.
 
 use fly_hal::{CommandSet, Description};
 
-/// Where a frame carries one group: the indices of its values and of its status.
+/// The indices of one group's values and status in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupBinding {
     /// Index of the group in the frame's groups.
@@ -57,12 +57,12 @@ pub struct StateBinding {
     pub quaternion: bool,
 }
 
-/// Which signals of a backend carry the state and the commands.
+/// Maps a backend's signals to the state and the commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// The groups of the state, in the order of the state predictor.
     pub state: Vec<StateBinding>,
-    /// What the backend's commands set.
+    /// The set that the backend's commands belong to.
     pub set: CommandSet,
     /// For each command of the backend, the index of the vehicle's command, or of the [name](CommandSet::names) of a setpoint.
     pub commands: Vec<usize>,
@@ -71,7 +71,7 @@ pub struct Binding {
 /// A backend does not fit the vehicle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
-    /// Measurements that the controller needs are missing.
+    /// Required measurements are missing.
     #[error(
         "the backend `{backend}` does not measure {}; it offers {}",
         list(missing),
@@ -80,12 +80,12 @@ pub enum BindingError {
     Measurements {
         /// The backend's name.
         backend: String,
-        /// Missing signals.
+        /// The missing signals.
         missing: Vec<String>,
-        /// Signals that the backend has.
+        /// The backend's signals.
         offered: Vec<String>,
     },
-    /// Commands of the vehicle that the backend does not take.
+    /// The backend does not take some commands of the vehicle.
     #[error(
         "the backend `{backend}` does not take {}, which the vehicle is controlled by; it takes {}",
         list(missing),
@@ -94,12 +94,12 @@ pub enum BindingError {
     Commands {
         /// The backend's name.
         backend: String,
-        /// Missing commands.
+        /// The missing commands.
         missing: Vec<String>,
-        /// Commands that the backend takes.
+        /// The commands that the backend takes.
         offered: Vec<String>,
     },
-    /// Commands of the backend that the vehicle does not have.
+    /// The backend has commands that the vehicle does not have.
     #[error(
         "the backend `{backend}` expects {}, which the vehicle does not have; it has {}",
         list(unknown),
@@ -113,7 +113,7 @@ pub enum BindingError {
         /// The vehicle's commands.
         vehicle: Vec<String>,
     },
-    /// The backend's commands are no set of setpoints, or several.
+    /// The backend's commands do not form one set of setpoints.
     #[error("{message}; {help}", help = help.as_deref().unwrap_or("expected one kind of them"))]
     NoSet {
         /// What is wrong.
@@ -124,10 +124,12 @@ pub enum BindingError {
 }
 
 impl Binding {
-    /// Binds the groups of the state, and the vehicle's `commands` or what the backend takes instead, to a backend's signals.
+    /// Binds a backend's signals to the state's groups, and its commands to the vehicle's `commands` or to a set of
+    /// setpoints.
     ///
     /// # Errors
-    /// A measurement or a command is missing, or the backend expects a command that the vehicle does not have, or a mixture of commands.
+    /// A measurement or a command is missing, the backend expects a command that the vehicle does not have, or its
+    /// commands are a mixture of sets.
     pub fn new(
         backend: &str,
         description: &Description,
@@ -223,7 +225,7 @@ fn state(
     })
 }
 
-/// The binding of a canonical group; `None` unless the backend has all of its signals.
+/// Binds a canonical group; `None` unless the backend has all of its signals.
 pub fn bind(description: &Description, group: &str) -> Option<GroupBinding> {
     let mut binding = GroupBinding {
         group: description.find_group(group)?,
@@ -241,7 +243,7 @@ pub fn bind(description: &Description, group: &str) -> Option<GroupBinding> {
     Some(binding)
 }
 
-/// The binding of one number of a canonical group; `None` unless the backend has it.
+/// Binds one value of a canonical group; `None` unless the backend has it.
 pub fn bind_part(description: &Description, group: &str, component: &str) -> Option<GroupBinding> {
     let value = description.value_index(&format!("{group}.{component}"))?;
     Some(GroupBinding {
@@ -251,7 +253,7 @@ pub fn bind_part(description: &Description, group: &str, component: &str) -> Opt
     })
 }
 
-/// "`a`, `b`"; "nothing" when there is none.
+/// "`a`, `b`", or "nothing" for an empty list.
 fn list(names: &[String]) -> String {
     if names.is_empty() {
         return "nothing".to_owned();

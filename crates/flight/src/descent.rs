@@ -1,4 +1,4 @@
-//! The reference of the descent: level attitude, constant sink rate.
+//! The reference of a descent: level attitude, constant sink rate.
 #![allow(non_snake_case)]
 
 use fly_control::ReferencePoint;
@@ -6,12 +6,12 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Vector3, Vector6};
 
-/// Below this the heading is not defined: the body is upside down to within a nanoradian.
+/// The heading is undefined below this value: the body is upside down to within a nanoradian.
 const SINGULAR: f64 = 1e-9;
 
-/// A descent from the position where it began: level attitude at the present heading, constant sink rate.
+/// A descent from its starting position: level attitude at the initial heading, constant sink rate.
 ///
-/// Its acceleration is zero, so that every vehicle that can hover level can follow it.
+/// The acceleration is zero, so every vehicle that can hover level can follow it.
 #[derive(Debug, Clone, Copy)]
 pub struct Descent {
     start: Vector3<f64>,
@@ -20,7 +20,7 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// From `state`, downwards at `rate` m/s.
+    /// A descent from `state` at `rate` m/s.
     pub fn new(state: &State<f64>, rate: f64) -> Self {
         Self {
             start: state.pose.translation,
@@ -43,11 +43,12 @@ impl Descent {
     }
 }
 
-/// The nearest level attitude: the swing-twist decomposition's rotation about the vertical.
+/// The nearest level attitude: the rotation about the vertical in the swing-twist decomposition.
 fn level(rotation: &SO3<f64>) -> SO3<f64> {
     let R = rotation.matrix();
     let (sin, cos) = (R[(1, 0)] - R[(0, 1)], R[(0, 0)] + R[(1, 1)]);
-    // After a rotation by exactly 180 degrees about a horizontal axis all headings are equally near: take that of the body's x axis.
+    // After a rotation by exactly 180 degrees about a horizontal axis all headings are equally near: use that of the
+    // body's x axis.
     let yaw = if sin.hypot(cos) > SINGULAR {
         sin.atan2(cos)
     } else {

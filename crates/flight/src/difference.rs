@@ -1,18 +1,18 @@
-//! Differences between the configurations of a recorded flight and of the present one.
+//! Differences between a recorded flight's configuration and the current one.
 
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-/// Sections that affect the commands which the controller computes from a frame.
+/// Sections that affect the commands that the controller computes from a frame.
 const SECTIONS: [&str; 5] = ["vehicle", "controller", "reference", "estimator", "safety"];
 /// Keys of other sections that affect them.
 const KEYS: [&str; 1] = ["flight.rate_hz"];
-/// Differences that are listed; the rest is counted.
+/// Number of differences listed; the others are counted.
 const TOLD: usize = 6;
 
-/// One line for each value that differs: `key: recorded a, now b`. Empty if the same commands are expected. A configuration
-/// that is not TOML gives one line with the parser's error.
+/// Returns one line for each value that differs: `key: recorded a, now b`. Empty if the same commands are expected. For
+/// a configuration that is not TOML it returns one line with the parser's error.
 pub fn differences(recorded: &str, present: &str) -> Vec<String> {
     let (recorded, present) = match (flatten(recorded), flatten(present)) {
         (Ok(recorded), Ok(present)) => (recorded, present),

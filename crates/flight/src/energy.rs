@@ -1,4 +1,4 @@
-//! Measured and predicted dW/dt of the total error energy W in flight, and what they differ by.
+//! Measured and predicted dW/dt of the total error energy W in flight, and the causes of their difference.
 
 use fly_control::analysis::{Balance, LyapunovMonitor, Powers, Report};
 use fly_control::governor::Governor;
@@ -21,11 +21,11 @@ pub(crate) struct EnergyWatch {
 struct Inputs {
     /// dW/du.
     gradient: Vec<f64>,
-    /// What the actuators have reached.
+    /// The actuators' current outputs.
     actual: Vec<f64>,
-    /// What they are to do and held from then on: what is commanded, less what leads.
+    /// The actuators' targets, held from this step on: the commands without their lead.
     held: Vec<f64>,
-    /// What the law asks for.
+    /// The law's unconstrained input.
     unconstrained: Vec<f64>,
 }
 
@@ -52,13 +52,13 @@ impl Inputs {
             .copy_from_slice(step.unconstrained.as_slice());
     }
 
-    /// The mean powers between the step before and this one.
+    /// Mean powers between the previous step and this one.
     fn powers(&self, before: &Self) -> Powers {
         let mut powers = Powers::default();
         for i in 0..self.held.len() {
             let held = before.held[i];
             let missing = |at: &Self| at.gradient[i] * (at.actual[i] - held);
-            // What is reached exactly has no lag: it was reached at once.
+            // An output that equals its target exactly has no lag: it was reached at once.
             if self.actual[i] != held {
                 powers.lag += 0.5 * (missing(before) + missing(self));
             }
@@ -80,8 +80,8 @@ impl EnergyWatch {
         }
     }
 
-    /// Observes the step at `time` (ns), in which the actuators have reached these thrusts, tilts and efforts. Returns measured and predicted
-    /// dW/dt, in W; `None` where there is nothing to compare. Does not allocate.
+    /// Records the step at `time` (ns), in which the actuators have reached these thrusts, tilts and efforts. Returns
+    /// measured and predicted dW/dt, W; `None` if there is nothing to compare. Does not allocate.
     pub fn observe(
         &mut self,
         time: i64,
@@ -94,7 +94,7 @@ impl EnergyWatch {
         }
         let (guidance, point) = (pilot.guidance(), pilot.point());
         if guidance.spin().is_some() {
-            // There is no W.
+            // W does not exist here.
             self.monitor.restart();
             return None;
         }

@@ -37,7 +37,7 @@ pub enum FlightError {
         /// Why not.
         error: ActuatedDynamicsError,
     },
-    /// A shadow flight of a system: the recording of another controller's flight has setpoints of one body only.
+    /// A shadow flight of a system: a recording of another controller's flight has setpoints of one body only.
     #[error(
         "the backend `{backend}` replays the flight of another controller, which a vehicle of one body can follow, but not `{system}`"
     )]
@@ -47,28 +47,28 @@ pub enum FlightError {
         /// The system's name.
         system: String,
     },
-    /// Setpoints for a system, whose law knows no attitude to take.
+    /// Setpoints for a system, whose law yields no attitude to send.
     #[error(
         "the backend `{backend}` takes setpoints ({set}), which a vehicle of one body flown by the law of `[controller]` has, but not `{system}`"
     )]
     Setpoints {
         /// The backend's name.
         backend: String,
-        /// What it takes.
+        /// The set of setpoints that it takes.
         set: &'static str,
         /// The system's name.
         system: String,
     },
-    /// The backend could not be found, loaded, started or armed.
+    /// The backend was not found, or could not be loaded, started or armed.
     #[error(transparent)]
     Backend(ConfigError),
     /// The backend does not fit the vehicle.
     #[error(transparent)]
     Binding(#[from] BindingError),
-    /// The backend's sensors do not suffice for `[estimator]`.
+    /// The backend's sensors are not sufficient for `[estimator]`.
     #[error(transparent)]
     Estimator(#[from] EstimatorError),
-    /// A recorded reference was asked for.
+    /// A recorded reference was requested, but the backend provides none.
     #[error(
         "the backend `{backend}` has no setpoints to follow: expected `setpoint.position.*` or `setpoint.quaternion.*`; choose \
          another `reference.kind`, or a recording that has them"
@@ -91,7 +91,8 @@ pub enum FlightError {
 }
 
 impl FlightError {
-    /// Whether a file could not be read, or a plugin not be loaded: the same flight may begin at another time, or on another machine.
+    /// Whether a file could not be read or a plugin not be loaded: the same flight may start at another time or on
+    /// another machine.
     pub fn is_unreadable(&self) -> bool {
         match self {
             Self::Configuration(error) | Self::Backend(error) => {
@@ -102,7 +103,7 @@ impl FlightError {
         }
     }
 
-    /// The same of one of several vehicles. Errors of a configuration tell their place.
+    /// The error of one of several vehicles. Errors of a configuration already state their place.
     pub(crate) fn of_vehicle(name: &str, error: Self) -> Self {
         match error {
             Self::Configuration(_) => error,

@@ -1,4 +1,4 @@
-//! The flight itself: read, decide, act, record, one tick after the other; then the end.
+//! The flight loop: read, decide, act and record, once per tick; then the end of the flight.
 
 use std::any::Any;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 use crate::verdict::{End, Evidence, Verdict};
 use crate::watchdog::Hang;
 
-/// So many events of actuators are kept for the summary.
+/// At most this many actuator events are kept for the summary.
 const MOST_EVENTS: usize = 64;
 
 /// A flight that is ready to begin, or under way.
@@ -32,28 +32,28 @@ pub struct Flight<'a> {
     pub(crate) name: String,
     /// Name of the reference's kind.
     pub(crate) reference: String,
-    /// Flight time at which it ends, ns.
+    /// Flight time at which the flight ends, ns.
     pub(crate) duration: Option<i64>,
     /// How long to wait for the first complete frame, ns, …
     pub(crate) first_frame_timeout: Option<i64>,
-    /// … from when the vehicle was ready for it, armed and where it must be, ns; from the first tick before that.
+    /// … counted from when the vehicle was armed and at its start, ns; before that, from the first tick.
     pub(crate) ready_since: Option<i64>,
     pub(crate) link: Link,
-    /// Finds the state from raw sensors, where it is configured.
+    /// Estimates the state from raw sensors, if configured.
     pub(crate) estimation: Option<Estimation>,
-    /// The groups of the frames that the pilot sees.
+    /// Groups of the frames that the pilot sees.
     pub(crate) groups: Vec<String>,
     pub(crate) pilot: Pilot,
     pub(crate) recorder: Recorder<'a>,
     pub(crate) messages: Messages,
     pub(crate) notes: Vec<String>,
-    /// How the flight will have ended once the vehicle has landed.
+    /// The end to report once the vehicle has landed.
     pub(crate) ending: Option<End>,
-    /// When the last frame came.
+    /// When the last frame arrived.
     pub(crate) cycle: Option<Instant>,
-    /// The limits that were exceeded: time (ns) of each; the first ones.
+    /// The first exceeded limits, with the time (ns) of each.
     pub(crate) exceeded: Vec<(i64, Exceeded)>,
-    /// What became known of the actuators: time (ns) of each; the first ones.
+    /// The first actuator events, with the time (ns) of each.
     pub(crate) actuators: Vec<(i64, ActuatorEvent)>,
     pub(crate) began: Instant,
     pub(crate) wall_start: jiff::Timestamp,
@@ -70,8 +70,8 @@ impl Flight<'_> {
         }
     }
 
-    /// One tick. Returns how the flight has ended once it has: [`finish`](Self::finish) it then. A panic of this program or of the sink
-    /// ends the flight, too.
+    /// Runs one tick. Returns how the flight ended once it has; then call [`finish`](Self::finish). A panic of this
+    /// program or of the sink also ends the flight.
     pub fn tick(&mut self) -> Option<End> {
         let ticked = catch_unwind(AssertUnwindSafe(|| self.tick_unguarded()));
         ticked.unwrap_or_else(|payload| Some(End::Panicked(words(&*payload))))
@@ -103,7 +103,7 @@ impl Flight<'_> {
         let step_time = before.elapsed();
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
-        // Tell.
+        // Report.
         self.link.tell();
         self.report_actuators(tick.time);
         self.report_exceeded(tick.time);
@@ -128,20 +128,22 @@ impl Flight<'_> {
         None
     }
 
-    /// Sets what is done, on another thread, when a call of a real vehicle's backend does not return for so long that it is given up. The
-    /// flight thread is inside that call: what is left is to end the process, so that the vehicle's own failsafe takes over.
+    /// Sets the action to run, on another thread, when a call to a real vehicle's backend hangs for so long that it
+    /// is given up. The flight thread is blocked in that call, so the only action left is to end the process; the
+    /// vehicle's own failsafe then takes over.
     pub fn on_hang(&self, give_up: impl FnOnce(Hang) + Send + 'static) {
         self.link.on_hang(Box::new(give_up));
     }
 
-    /// Reaches a real vehicle that is commanded from any thread, whatever the flight does; `None` if there is none, or if its plugin has no such line. For
-    /// whoever may have to end the process at once.
+    /// Returns a line that commands the real vehicle from any thread, whatever the flight does. `None` if the flight
+    /// does not command a real vehicle, or if its plugin has no such line. Use it where the process may have to end
+    /// at once.
     pub fn emergency(&self) -> Option<EmergencyLine> {
         self.link.emergency()
     }
 
-    /// Ends the flight for a reason of its own or of the user. A real vehicle that is in the air lands first, while
-    /// [`tick`](Self::tick) goes on: it returns this end when the vehicle has. Everything else ends at once.
+    /// Ends the flight for a reason that comes from the caller or the user. A real vehicle in the air lands first:
+    /// keep calling [`tick`](Self::tick), which returns this end after the landing. Any other flight ends at once.
     pub fn end(&mut self, end: End) -> Option<End> {
         if !self.link.is_commanding_a_vehicle() || !self.link.has_commanded() {
             return Some(end);
@@ -153,7 +155,7 @@ impl Flight<'_> {
         None
     }
 
-    /// Carries out the decision. Returns whether commands were sent, and how the flight has ended, if it has.
+    /// Carries out the decision. Returns whether commands were sent and, if the flight has ended, how.
     fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
         match action {
             Action::Control | Action::Hold | Action::Failsafe => {
@@ -184,7 +186,7 @@ impl Flight<'_> {
         }
     }
 
-    /// In the mode of that name: asks the backend to land by itself. If it cannot, the descent goes on.
+    /// Asks the backend to land by itself, in the mode of that name. If it cannot, the descent continues.
     fn land(&mut self, time: i64) -> Option<End> {
         if self.mode() != Mode::Landing || self.link.land(time) != Landing::Begun {
             return None;
@@ -193,7 +195,7 @@ impl Flight<'_> {
         Some(self.stopped())
     }
 
-    /// How the flight has ended after the supervisor has ended it.
+    /// How the flight ended, after the supervisor has ended it.
     fn stopped(&mut self) -> End {
         if self.link.is_taken() {
             return End::TakenOver;
@@ -217,7 +219,7 @@ impl Flight<'_> {
         }
     }
 
-    /// The vehicle is armed, and where it must be.
+    /// The vehicle is armed and at its start.
     fn ready(&mut self, time: i64) {
         self.ready_since = Some(time);
         self.pilot.armed(time);
@@ -255,7 +257,7 @@ impl Flight<'_> {
             )));
         }
         let message = format!("no complete frame came within {waited:.1} s");
-        // The fault of the last frame, if there was one.
+        // The fault of the last frame, if any.
         let doubt = self
             .pilot
             .doubt()
@@ -266,7 +268,7 @@ impl Flight<'_> {
         }))
     }
 
-    /// Whether the configured duration has passed. It neither ends a failsafe nor a flight without a complete frame.
+    /// Whether the configured duration has passed. It ends neither a failsafe nor a flight without a complete frame.
     fn is_over(&self, time: i64) -> bool {
         let mode = self.mode();
         if mode.is_failsafe() || mode.is_before_flight() {
@@ -281,7 +283,7 @@ impl Flight<'_> {
             >= duration
     }
 
-    /// Reports what became known of the actuators. Allocates if there is something.
+    /// Reports new actuator events. Allocates only if there are any.
     fn report_actuators(&mut self, time: i64) {
         let at = self.link.since_first(time);
         for event in self.pilot.take_actuators() {
@@ -303,7 +305,7 @@ impl Flight<'_> {
         }
     }
 
-    /// Reports a limit that was exceeded.
+    /// Reports an exceeded limit.
     fn report_exceeded(&mut self, time: i64) {
         let Some(exceeded) = self.pilot.take_exceeded() else {
             return;
@@ -314,7 +316,7 @@ impl Flight<'_> {
         }
     }
 
-    /// Reports the changes of mode.
+    /// Reports mode changes.
     fn report_events(&mut self, time: i64) {
         while let Some(event) = self.pilot.take_event() {
             self.report_event(time, event);
@@ -392,7 +394,7 @@ impl Flight<'_> {
             .map_or(0.0, |(start, last)| seconds(last.saturating_sub(start)))
     }
 
-    /// Distance (m) and angle (rad) between the state and the reference; 0 before the first complete frame.
+    /// Distance (m) and angle (rad) between state and reference; 0 before the first complete frame.
     pub fn errors(&self) -> [f64; 2] {
         self.pilot.errors()
     }
@@ -402,7 +404,7 @@ impl Flight<'_> {
         self.pilot.supervisor().mode()
     }
 
-    /// Flight time at which it ends by itself, s; `None` if only its backend or its user ends it.
+    /// Flight time at which the flight ends by itself, s; `None` if only its backend or its user ends it.
     pub fn duration(&self) -> Option<f64> {
         self.duration.map(seconds)
     }
@@ -410,7 +412,8 @@ impl Flight<'_> {
 
 /// # The end
 impl Flight<'_> {
-    /// Hands the vehicle back, stops the backend and finishes the log. The summary lists what fails here.
+    /// Hands the vehicle back, stops the backend and finishes the log. Errors in these steps are listed in the
+    /// summary.
     pub fn finish(mut self, end: End) -> Summary {
         let _messages = self.messages.enter();
         let verdict = Verdict::of(
@@ -418,9 +421,9 @@ impl Flight<'_> {
             Evidence {
                 crashed: self.pilot.has_crashed(),
                 diverged: self.pilot.has_diverged(),
-                // However the failsafe ended.
+                // Also if the failsafe succeeded.
                 given_up: self.pilot.supervisor().report().given_up.is_some(),
-                // A vehicle may fly until it is interrupted.
+                // A real vehicle may fly until it is interrupted.
                 has_end: self.duration.is_some() || !self.link.is_real_time(),
             },
         );

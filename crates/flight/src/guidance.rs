@@ -27,20 +27,21 @@ use crate::supervisor::Fault;
 
 /// A reference and the control law that follows it.
 ///
-/// Its functions allocate only in their first call, for messages of errors, and once to find a configuration that can be held.
+/// Allocates only in the first call of a function, for error messages, and once to find a configuration that the inputs
+/// can hold.
 pub struct Guidance {
     plant: Plant,
-    /// The last reference, in the coordinates of the model.
+    /// The last reference, in the model's coordinates.
     point: SystemPoint,
-    /// How long after now the next commands act, s.
+    /// Delay from now until the next commands act, s.
     delay: f64,
-    /// The input that carries a level vehicle, or holds a system where its failsafe holds it.
+    /// The input that carries a level vehicle, or that holds a system where its failsafe holds it.
     rest_input: DVector<f64>,
-    /// Whether an error of the reference, and one of the law, was reported: each is reported once.
+    /// Whether an error of the reference and one of the law have been reported; each is reported once.
     reported: [bool; 2],
 }
 
-/// A system with one free body has constant matrices and follows poses, any other follows configurations.
+/// A system with one free body has constant matrices and follows poses; any other system follows configurations.
 #[allow(clippy::large_enum_variant)] // there is one in a flight
 enum Plant {
     Vehicle {
@@ -48,43 +49,44 @@ enum Plant {
         controller: Box<Controller>,
         governor: Option<Box<Governor>>,
         joint: Joint<f64>,
-        /// Now, and when the next commands act.
+        /// The reference now, and when the next commands act.
         point: ReferencePoint,
         aim: ReferencePoint,
-        /// What the law has followed, now.
+        /// The reference that the law has followed, now.
         followed: ReferencePoint,
         ahead: Option<FlightReference>,
-        /// By what the reference is moved and turned, where it begins elsewhere than its own numbers say.
+        /// The displacement of a reference that does not begin where it is configured to.
         moved: Option<SE3<f64>>,
         vehicle: Box<Vehicle>,
         /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
         failsafe: Option<Descent>,
-        /// The inputs of an actuator without which the vehicle can hover only while spinning, and how.
+        /// For each actuator without which the vehicle can hover only while spinning: its inputs and the design of that
+        /// hover.
         spins: Vec<(Range<usize>, Arc<SpinDesign>)>,
     },
     System {
         reference: Box<dyn Trajectory<SystemPoint>>,
         controller: Box<Controller<SystemPlant>>,
-        /// The same reference when the next commands act, if that is later.
+        /// The reference at the time when the next commands act, if that is later.
         ahead: Option<(Box<dyn Trajectory<SystemPoint>>, SystemPoint)>,
         rest_inputs: ReferenceInputs<SystemPlant>,
     },
 }
 
-/// The angle of the body's x axis about the world's z axis, rad.
+/// Angle of the body's x axis about the world's z axis, rad.
 fn heading(attitude: &SO3<f64>) -> f64 {
     let x = attitude.act(&Vector3::x());
     x.y.atan2(x.x)
 }
 
-/// The part of its weight that a vehicle carries where it descends without its law.
+/// The fraction of its weight that a vehicle carries in a descent without its law.
 const CARRIED: f64 = 0.95;
 
 /// # Construction
 impl Guidance {
-    /// Of one free body, led by a governor where its reference is far away. Its failsafe levels it, and holds its position or descends at
-    /// `descent_rate`, m/s.
+    /// For one free body, led by a governor when its reference is far away. Its failsafe levels the vehicle and holds
+    /// its position or descends at `descent_rate`, m/s.
     ///
     /// # Panics
     /// If the model has no body.
@@ -121,8 +123,9 @@ impl Guidance {
         }
     }
 
-    /// The same where commands act later than they are given, as the controller knows: `ahead` is the same reference once more, of a vehicle, to be
-    /// evaluated for that time. One that is recorded is not known in advance: it is followed as it is.
+    /// Accounts for a delay, known to the controller, between commands and their effect. `ahead` is the same vehicle
+    /// reference again, evaluated for the time when commands act. A recorded reference is not known in advance and is
+    /// followed as it is.
     ///
     /// # Panics
     /// If this is a system.
@@ -139,7 +142,8 @@ impl Guidance {
         self
     }
 
-    /// The same, ready to hover while spinning: where a vehicle that has lost any one actuator cannot hover at rest but can while it spins, this is found now, not in flight.
+    /// Prepares to hover while spinning: designs, for each actuator without which the vehicle can hover only while it
+    /// spins, that hover now rather than in flight.
     #[must_use]
     pub fn ready_to_spin(mut self) -> Self {
         if let Plant::Vehicle { vehicle, spins, .. } = &mut self.plant {
@@ -159,7 +163,7 @@ impl Guidance {
         self
     }
 
-    /// The same for a system.
+    /// [`looking_ahead`](Self::looking_ahead) for a system.
     ///
     /// # Panics
     /// If this is a vehicle.
@@ -176,7 +180,7 @@ impl Guidance {
         self
     }
 
-    /// Of any system. Its failsafe holds the present configuration, or the nearest one that the inputs can hold.
+    /// For any system. Its failsafe holds the current configuration, or the nearest one that the inputs can hold.
     ///
     /// # Errors
     /// [`PlantError`] if the system has no inputs or is constrained.
@@ -204,11 +208,11 @@ impl Guidance {
 
 /// # References
 impl Guidance {
-    /// Evaluates the reference at flight time `time` (s), to which `frame` belongs. Where a vehicle's reference is not feasible it
+    /// Evaluates the reference at flight time `time` (s), to which `frame` belongs. An infeasible vehicle reference
     /// holds its last point.
     ///
     /// # Errors
-    /// [`Fault::Reference`] where that of a system is not feasible.
+    /// [`Fault::Reference`] if a system's reference is not feasible.
     pub fn evaluate(&mut self, time: f64, frame: &Frame) -> Result<(), Fault> {
         let is_first = !self.reported[0];
         match &mut self.plant {
@@ -223,11 +227,11 @@ impl Guidance {
                 failsafe,
                 ..
             } => {
-                // Whoever flies on after a failsafe may be far from the reference.
+                // After a failsafe the vehicle may be far from the reference.
                 if let (Some(_), Some(governor)) = (failsafe.take(), governor) {
                     governor.restart();
                 }
-                // Twists and their rates are those of the body, and stay.
+                // Twists and their rates are in body coordinates and do not change.
                 let moved = *moved;
                 let moves = |point: &mut ReferencePoint| {
                     if let Some(moved) = moved {
@@ -247,7 +251,7 @@ impl Guidance {
                     .map(|it| it.at(time + self.delay, frame, aim));
                 match ahead {
                     Some(Ok(())) => moves(aim),
-                    // It will be told when it is there.
+                    // An error ahead is reported when its time comes.
                     _ => *aim = *point,
                 }
                 write(joint, point, &mut self.point);
@@ -271,8 +275,8 @@ impl Guidance {
         Ok(())
     }
 
-    /// Moves the reference of a vehicle, which was [evaluated](Self::evaluate) at its beginning, so that it begins at the place of this pose with its heading, however
-    /// it is tilted there; a system's stays.
+    /// Moves a vehicle's reference, [evaluated](Self::evaluate) at its beginning, so that it begins at this pose's
+    /// position and heading, whatever the tilt. The reference of a system stays.
     pub fn begin_at(&mut self, start: &SE3<f64>) {
         let Plant::Vehicle {
             joint,
@@ -296,7 +300,8 @@ impl Guidance {
         write(joint, point, &mut self.point);
     }
 
-    /// Begins a failsafe in the present state: a vehicle is levelled where it is, and sinks if it `descends`; a system is held.
+    /// Begins a failsafe in the current state: a vehicle is levelled where it is, and sinks if it `descends`; a system
+    /// holds still.
     pub fn begin_failsafe(&mut self, descends: bool, predictor: &StatePredictor) {
         match &mut self.plant {
             Plant::Vehicle {
@@ -333,7 +338,7 @@ impl Guidance {
         }
     }
 
-    /// Evaluates the reference of the failsafe, `time` s after it [began](Self::begin_failsafe).
+    /// Evaluates the failsafe's reference `time` s after its [beginning](Self::begin_failsafe).
     pub fn failsafe(&mut self, time: f64) {
         if let Plant::Vehicle {
             joint,
@@ -351,8 +356,8 @@ impl Guidance {
         }
     }
 
-    /// Writes the input of a failsafe whose law has no result: a vehicle carries a little less than its weight, as if it were level,
-    /// and sinks; a system holds the forces of the configuration in which its failsafe holds it.
+    /// Writes the input of a failsafe whose law gives no result. A vehicle carries a little less than its weight, as if
+    /// it were level, and sinks; a system holds the forces of its failsafe configuration.
     pub fn input_without_law(&self, input: &mut [f64]) {
         let part = match &self.plant {
             Plant::Vehicle { .. } => CARRIED,
@@ -363,7 +368,8 @@ impl Guidance {
         }
     }
 
-    /// The part of its weight that the last step's input carries, if the vehicle is level: 1 in hover. `None` for a system.
+    /// The fraction of its weight that the last step's input carries if the vehicle is level: 1 in hover. `None` for a
+    /// system.
     pub fn carried(&self) -> Option<f64> {
         match &self.plant {
             Plant::Vehicle { controller, .. } => {
@@ -379,7 +385,7 @@ impl Guidance {
         &self.point
     }
 
-    /// When the reference comes to rest, s, if that is known.
+    /// When the reference comes to rest, s, if known.
     pub fn duration(&self) -> Option<f64> {
         match &self.plant {
             Plant::Vehicle { reference, .. } => reference.duration(),
@@ -387,7 +393,7 @@ impl Guidance {
         }
     }
 
-    /// What is followed, in words; `kind` is that of the configuration.
+    /// Describes the reference; `kind` is its kind in the configuration.
     pub fn describe(&self, kind: &str) -> String {
         match &self.plant {
             Plant::Vehicle { reference, .. } => reference.describe(kind),
@@ -398,7 +404,8 @@ impl Guidance {
 
 /// # Disturbances
 impl Guidance {
-    /// Tells the controller which input was applied in the mean since its last step; with `None` that the observer of disturbances shall hold its estimate.
+    /// Passes the controller the mean input since its last step; `None` tells its disturbance observer to hold its
+    /// estimate.
     pub fn set_applied(&mut self, input: Option<&[f64]>) {
         match &mut self.plant {
             Plant::Vehicle { controller, .. } => controller.set_applied(input),
@@ -406,7 +413,7 @@ impl Guidance {
         }
     }
 
-    /// Tells the controller that the next step's state is predicted, see [`Controller::skip_observation`].
+    /// Tells the controller that the next step's state is predicted; see [`Controller::skip_observation`].
     pub fn skip_observation(&mut self) {
         match &mut self.plant {
             Plant::Vehicle { controller, .. } => controller.skip_observation(),
@@ -414,7 +421,7 @@ impl Guidance {
         }
     }
 
-    /// Whether something as large as a failed actuator disturbs the motion that no failure explains.
+    /// Whether a disturbance as large as a failed actuator acts that no failure explains.
     pub fn is_unexplained(&self) -> bool {
         match &self.plant {
             Plant::Vehicle { controller, .. } => controller.is_unexplained(),
@@ -422,7 +429,7 @@ impl Guidance {
         }
     }
 
-    /// What was found to have failed since the last call.
+    /// Takes the failure that was detected since the last call.
     pub fn take_failed(&mut self) -> Option<Failure> {
         match &mut self.plant {
             Plant::Vehicle { controller, .. } => controller.take_failed(),
@@ -430,7 +437,8 @@ impl Guidance {
         }
     }
 
-    /// The force that the model does not explain (n numbers) and how much the thrust gives of what it should; `None` without an observer.
+    /// The force that the model does not explain (n numbers), and the ratio of actual to modelled thrust; `None`
+    /// without an observer.
     pub fn disturbance(&self) -> Option<(&[f64], f64)> {
         match &self.plant {
             Plant::Vehicle { controller, .. } => (controller.disturbance())
@@ -440,7 +448,7 @@ impl Guidance {
         }
     }
 
-    /// What has disturbed the flight, in the state of the predictor; `None` without an observer.
+    /// The disturbances of the flight, in the predictor's state; `None` without an observer.
     pub fn disturbance_report(&self, predictor: &StatePredictor) -> Option<DisturbanceReport> {
         let (force, thrust_scale) = self.disturbance()?;
         let body = match &self.plant {
@@ -467,10 +475,11 @@ impl Guidance {
 
 /// # The law
 impl Guidance {
-    /// The input that follows the last reference, `elapsed` s after the one before. Where commands act later than they are given, the predictor looks ahead.
+    /// Returns the input that follows the last reference, `elapsed` s after the previous step. If commands act with a
+    /// delay, the predictor looks ahead.
     ///
     /// # Errors
-    /// [`Fault::Controller`] if the law has no finite result here.
+    /// [`Fault::Controller`] if the law has no finite result in this state.
     pub fn step(&mut self, elapsed: f64, predictor: &mut StatePredictor) -> Result<&Step, Fault> {
         let step = match &mut self.plant {
             Plant::Vehicle {
@@ -503,7 +512,7 @@ impl Guidance {
                 };
                 *now = if is_led { followed } else { *point };
                 controller.step_after(elapsed, &state, &followed);
-                // What is followed leans against what was found.
+                // The reference is adjusted to counter the disturbance found.
                 let plant = controller.plant();
                 let leaned = if controller.delay() > 0.0 {
                     plant.leaning(point)
@@ -547,7 +556,8 @@ impl Guidance {
                 }
             }
         };
-        // Where the unconstrained input is not finite the allocation repeats its last result, which would pass for a command.
+        // When the unconstrained input is not finite, the allocation repeats its last result, which would pass for a
+        // command.
         if step.unconstrained.iter().all(|value| value.is_finite()) {
             Ok(step)
         } else {
@@ -555,7 +565,8 @@ impl Guidance {
         }
     }
 
-    /// What the law asks of the vehicle in its last step, where the `predictor` had [looked ahead](StatePredictor::look_ahead); `None` for a system.
+    /// The law's demand on the vehicle in its last step, for which the `predictor` had [looked
+    /// ahead](StatePredictor::look_ahead); `None` for a system.
     pub fn demand(&self, predictor: &StatePredictor) -> Option<Demand> {
         match &self.plant {
             Plant::Vehicle {
@@ -570,7 +581,7 @@ impl Guidance {
         }
     }
 
-    /// The thrust of a failsafe whose law has no result, N: a little less than the weight; `None` for a system.
+    /// The thrust of a failsafe whose law gives no result, N: a little less than the weight. `None` for a system.
     pub fn thrust_without_law(&self) -> Option<f64> {
         match &self.plant {
             Plant::Vehicle { vehicle, .. } => {
@@ -581,7 +592,7 @@ impl Guidance {
         }
     }
 
-    /// What leads the vehicle to its reference from far away.
+    /// The governor that leads the vehicle to a distant reference, if any.
     pub fn governor(&self) -> Option<&Governor> {
         match &self.plant {
             Plant::Vehicle {
@@ -594,7 +605,7 @@ impl Guidance {
         }
     }
 
-    /// How it hovers while spinning; `None` while it does not.
+    /// The design of the spinning hover; `None` unless the vehicle hovers spinning.
     pub fn spin(&self) -> Option<&SpinDesign> {
         match &self.plant {
             Plant::Vehicle { controller, .. } => controller.spin().map(SpinLaw::design),
@@ -602,7 +613,7 @@ impl Guidance {
         }
     }
 
-    /// The same in numbers.
+    /// Rate, tilt and radius of the spinning hover; `None` unless the vehicle hovers spinning.
     pub fn spin_in_numbers(&self) -> Option<Spin> {
         let (Plant::Vehicle { vehicle, .. }, Some(design)) = (&self.plant, self.spin()) else {
             return None;
@@ -616,18 +627,18 @@ impl Guidance {
         })
     }
 
-    /// The direction in the body that should point up: body z, or the axis of its spin.
+    /// The body direction that should point up: body z, or the spin axis.
     pub fn upward(&self) -> Vector3<f64> {
         self.spin()
             .map_or_else(Vector3::z, |design| design.spin().axis)
     }
 
-    /// Takes bounds of the inputs in the place of their limits, infinite ones where nothing has changed; see
-    /// [`Controller::set_input_bounds`]. A vehicle that can hover within them only while it spins, as far as it is [ready](Self::ready_to_spin) for it, does so from the next step on.
-    /// Allocates.
+    /// Replaces the limits of the inputs by bounds, infinite where nothing has changed; see
+    /// [`Controller::set_input_bounds`]. A vehicle that can hover within them only while spinning does so from the next
+    /// step on, if it is [ready](Self::ready_to_spin) for it. Allocates.
     ///
     /// # Errors
-    /// [`InputBoundsError`]; the bounds before stay.
+    /// [`InputBoundsError`]; the previous bounds stay.
     pub fn set_input_bounds(
         &mut self,
         [lower, upper]: [&[f64]; 2],
@@ -653,7 +664,7 @@ impl Guidance {
                 });
                 let design = fitting.next().map(|(_, design)| design.clone());
                 if let (None, Some(_), Some(governor)) = (&design, controller.spin(), governor) {
-                    // It may have gone far meanwhile.
+                    // The vehicle may have moved far meanwhile.
                     governor.restart();
                 }
                 controller.set_spin(design);
@@ -663,7 +674,7 @@ impl Guidance {
         }
     }
 
-    /// What is attainable within such bounds; `None` for a system. Allocates.
+    /// What is attainable within these bounds; `None` for a system. Allocates.
     pub fn attainable(&self, bounds: [&[f64]; 2]) -> Option<Attainable> {
         match &self.plant {
             Plant::Vehicle { vehicle, .. } => Some(Attainable::within(vehicle, bounds)),
@@ -687,7 +698,7 @@ impl Guidance {
         }
     }
 
-    /// Writes how much each input changes the rate of the total error energy W, p numbers.
+    /// Writes the derivative of dW/dt, the rate of the total error energy W, with respect to each input: p numbers.
     pub fn energy_gradient(&self, gradient: &mut [f64]) {
         match &self.plant {
             Plant::Vehicle { controller, .. } => controller.energy_gradient(gradient),
@@ -704,7 +715,7 @@ impl Guidance {
     }
 }
 
-/// A vehicle's reference in the coordinates of its joint.
+/// Writes a vehicle's reference in its joint's coordinates.
 fn write(joint: &Joint<f64>, point: &ReferencePoint, to: &mut SystemPoint) {
     joint.coordinates(&point.pose, &mut to.configuration);
     to.velocity.copy_from_slice(point.twist.as_slice());
@@ -712,7 +723,7 @@ fn write(joint: &Joint<f64>, point: &ReferencePoint, to: &mut SystemPoint) {
         .copy_from_slice(point.acceleration.as_slice());
 }
 
-/// Pose and twist of the one body.
+/// Pose and twist of the single body.
 fn state(predictor: &StatePredictor) -> State<f64> {
     of_motion(predictor.tracked_motion())
 }

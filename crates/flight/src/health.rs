@@ -1,4 +1,4 @@
-//! What is known of the health of actuators, as bounds of the inputs.
+//! Actuator health, as bounds of the inputs.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use fly_mechanics::{Inputs, System};
 
 use super::binding::{GroupBinding, bind};
 
-/// Who says how much is left of an actuator.
+/// The source of an actuator's health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The backend tells it.
+    /// The backend reports it.
     Told,
-    /// The motion shows it.
+    /// The controller detects it from the motion.
     Motion,
 }
 
@@ -30,33 +30,33 @@ impl Source {
 /// How a vehicle hovers while spinning.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spin {
-    /// About the axis, either sense, rad/s.
+    /// Rate about the spin axis, in either sense, rad/s.
     pub rate: f64,
-    /// Of the axis against body z, rad.
+    /// Angle of the spin axis from body z, rad.
     pub tilt: f64,
-    /// Of the circle on which the centre of mass moves, m.
+    /// Radius of the circle on which the centre of mass moves, m.
     pub radius: f64,
 }
 
-/// What became known of the actuators.
+/// A change in what is known of the actuators.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActuatorEvent {
-    /// Something else is left of one than before.
+    /// An actuator's health has changed.
     Changed {
-        /// Name of its command.
+        /// Name of the actuator's command.
         command: String,
-        /// 1: it works, 0: it gives nothing.
+        /// Health: 1 works fully, 0 gives nothing.
         left: f64,
-        /// Who says so.
+        /// The source of the health.
         source: Source,
-        /// What is attainable with all that is left; `None` for a system.
+        /// What is attainable with the remaining actuators; `None` for a system.
         attainable: Option<Attainable>,
-        /// How the vehicle hovers with it while spinning, if it does.
+        /// The spinning hover with the remaining actuators, if the vehicle needs it.
         spin: Option<Spin>,
-        /// Why the law does not make up for it, if it does not.
+        /// Why the law cannot compensate, if it cannot.
         refused: Option<String>,
     },
-    /// Something as large as a failed actuator disturbs the motion, and no failure explains it.
+    /// A disturbance as large as a failed actuator acts, and no failure explains it.
     Unexplained,
 }
 
@@ -107,21 +107,23 @@ impl fmt::Display for ActuatorEvent {
     }
 }
 
-/// How much is left of the actuators, as the backend tells (`actuator.{i}.health`) or the controller finds, and the bounds of the inputs that follow.
+/// Actuator health as the backend reports it (`actuator.{i}.health`) or the controller finds it, and the resulting
+/// bounds of the inputs.
 #[derive(Debug, Clone)]
 pub struct Health {
-    /// Where frames carry the health of which command.
+    /// Commands with a health group, and where frames carry it.
     told: Vec<(usize, GroupBinding)>,
-    /// Of each command: 1 works, 0 gives nothing.
+    /// Health of each command: 1 works fully, 0 gives nothing.
     left: Vec<f64>,
-    /// What was told last of each. What was found holds until something else is told.
+    /// The health last reported for each command. A detected failure holds until the report changes.
     last: Vec<f64>,
-    /// Bounds of each input, infinite where nothing has changed.
+    /// Bounds of each input; infinite if nothing has changed.
     bounds: [Vec<f64>; 2],
 }
 
 impl Health {
-    /// Binds the actuators of this system; `None` if the backend tells nothing of them and nobody `detects` failures.
+    /// Binds the actuators of this system; `None` if the backend reports no health and the controller does not detect
+    /// failures (`detects`).
     pub fn bind(description: &Description, system: &System, detects: bool) -> Option<Self> {
         let count = system.inputs.input_dim();
         let told: Vec<_> = (0..count)
@@ -135,7 +137,8 @@ impl Health {
         })
     }
 
-    /// Takes what a frame tells; `changed` is called with each command whose health has changed. What is not valid or not finite is as it was.
+    /// Reads the health from a frame and calls `changed` with each command whose health has changed. Invalid or
+    /// non-finite values change nothing.
     pub fn read(&mut self, frame: &Frame, inputs: &Inputs, mut changed: impl FnMut(usize)) {
         let mut has_changed = false;
         for (command, binding) in &self.told {
@@ -154,7 +157,7 @@ impl Health {
         }
     }
 
-    /// Takes it that an actuator, by its number, gives nothing. Returns its first command, unless that was known.
+    /// Marks an actuator, by its number, as giving nothing. Returns its first command, unless it was marked already.
     pub fn lose(&mut self, actuator: usize, inputs: &Inputs) -> Option<usize> {
         let range = inputs.actuator_ranges().nth(actuator)?;
         let first = range.start;
@@ -166,7 +169,7 @@ impl Health {
         Some(first)
     }
 
-    /// How much of a command's actuator is left, 0 to 1.
+    /// Health of a command's actuator, 0 to 1.
     pub fn of(&self, command: usize) -> f64 {
         self.left[command]
     }
@@ -177,7 +180,7 @@ impl Health {
         [lower, upper]
     }
 
-    /// The commands of actuators that are weak or have failed: the nearest within their limits, whatever comes of it.
+    /// Replaces the commands of weak or failed actuators by the nearest within their limits, whatever their effect.
     pub fn complete(&self, commands: &mut [f64], inputs: &Inputs) {
         let commands = commands.iter_mut().zip(inputs.command_limits());
         for ((command, [low, high]), health) in commands.zip(&self.left) {
@@ -187,8 +190,8 @@ impl Health {
         }
     }
 
-    /// Of an actuator that gives nothing the inputs are zero; of a weaker one the limits shrink with its health (the largest thrust of a rotor that
-    /// does not tilt, both efforts of a motor).
+    /// Sets the bounds: the inputs of a failed actuator are zero; the limits of a weak one shrink with its health (the
+    /// largest thrust of a rotor that does not tilt, both efforts of a motor).
     fn bound(&mut self, inputs: &Inputs) {
         let [lower, upper] = &mut self.bounds;
         lower.fill(f64::NEG_INFINITY);

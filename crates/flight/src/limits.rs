@@ -2,18 +2,18 @@
 
 use super::supervisor::Fault;
 
-/// How far a command may exceed a limit, relative to its range: the allocation's error (2e-7) with a margin. A command further
-/// out is a defect: it is rejected, never clamped, which would hide the defect.
+/// How far a command may exceed a limit, relative to its range: the allocation's error (2e-7) with a margin. A command
+/// further out indicates a defect. It is rejected rather than clamped, which would hide the defect.
 pub const TOLERANCE: f64 = 1e-6;
 
 /// Checks that every command is finite and within its limits.
 ///
 /// # Errors
-/// [`Fault::Command`] with the index of the first that is not.
+/// [`Fault::Command`] with the index of the first command that fails.
 pub fn check(commands: &[f64], limits: &[[f64; 2]]) -> Result<(), Fault> {
     let good = |command: f64, [low, high]: [f64; 2]| {
         let range = high - low;
-        // A motor may be unlimited to one side: then there is no range, and no tolerance.
+        // A motor may be unlimited on one side; then there is no range and no tolerance.
         let tolerance = if range.is_finite() {
             TOLERANCE * range
         } else {

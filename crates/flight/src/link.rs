@@ -1,4 +1,5 @@
-//! The backend in the loop: reads at the control rate, each with a deadline; writes commands; counts errors of both.
+//! The backend in the loop: reads at the control rate, each with a deadline, writes commands, and counts the errors
+//! of both.
 
 use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome};
 
@@ -17,26 +18,26 @@ use crate::watchdog::{Call, Watchdog};
 /// The result of one read, and its time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tick {
-    /// ns of the backend's clock.
+    /// Time of the backend's clock, ns.
     pub time: i64,
     /// The result.
     pub reading: Reading,
-    /// Whether a real vehicle's backend took more than a step longer than it had.
+    /// Whether a real vehicle's backend returned more than a step after the deadline.
     pub late: bool,
 }
 
-/// The fate of a tick's commands.
+/// The outcome of a tick's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     /// The backend sent them.
     PassedOn,
-    /// The backend failed to send them, and may send the next ones.
+    /// The backend failed to send them; it may send the next ones.
     Lost,
     /// Not given to the backend: it controls a real vehicle and is not armed.
     Withheld,
 }
 
-/// A started backend and the clock of the flight.
+/// A started backend and the flight's clock.
 #[allow(clippy::struct_excessive_bools)] // each stands for itself
 pub(crate) struct Link {
     instance: Instance,
@@ -44,26 +45,26 @@ pub(crate) struct Link {
     /// Name and version.
     name: String,
     timeline: Timeline,
-    /// The frame with the flight's times, once they differ from the backend's.
+    /// The frame with flight times, once these differ from the backend's.
     shifted: Frame,
     /// Deadline of the last read, ns of the monotonic clock.
     deadline: i64,
-    /// When the last read came back, ns of the monotonic clock.
+    /// When the last read returned, ns of the monotonic clock.
     returned: i64,
     ticks: u64,
-    /// Of a real vehicle's backend.
+    /// Timing of a real vehicle's backend.
     pace: Pace,
     /// Commands in the backend's order.
     ordered: Vec<f64>,
     /// The first error since the last good frame.
     read_error: Option<String>,
-    /// The same, until it is reported.
+    /// The same error, until it is reported.
     untold: Option<String>,
     /// The first error since commands were last passed on.
     write_error: Option<String>,
     /// How many reads and writes failed.
     errors: [u64; 2],
-    /// When (ns) the backend was last asked to land, and what became of it.
+    /// When (ns) the backend was last asked to land, and the outcome.
     landing: Option<(i64, Landing)>,
     /// Whether the backend has refused to land.
     refused: bool,
@@ -73,40 +74,41 @@ pub(crate) struct Link {
     commanded_at: Option<i64>,
     /// Whether control is handed back.
     handed_back: bool,
-    /// When (ns of the monotonic clock) the vehicle was asked to be armed.
+    /// When (ns of the monotonic clock) arming was requested.
     arming_since: Option<i64>,
-    /// When (ns of the monotonic clock) it was asked to take off, and whether it has.
+    /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
     taking_off: Option<(i64, bool)>,
-    /// Whether frames tell that somebody took the vehicle.
+    /// The group that tells whether another pilot or program took control.
     control: Option<GroupBinding>,
-    /// Whether frames tell that the vehicle is armed.
+    /// The group that tells whether the vehicle is armed.
     armed: Option<GroupBinding>,
-    /// Whether somebody did: nothing is told or asked any more.
+    /// Whether control was taken: the vehicle is neither commanded nor asked for anything any more.
     given_away: bool,
-    /// For a real vehicle that is commanded.
+    /// The watchdog of a commanded real vehicle.
     watchdog: Option<Watchdog>,
     timeouts: Timeouts,
 }
 
-/// How long a real vehicle's backend may take, ns.
+/// Timeouts of a real vehicle's backend, ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timeouts {
-    /// How late a call may return before the vehicle is told to land past it.
+    /// How late a call may return before the emergency line tells the vehicle to land.
     pub hang: i64,
-    /// How long the vehicle may take to be armed, to be disarmed, or to begin to land.
+    /// How long the vehicle may take to arm, to disarm, or to begin a landing.
     pub answer: i64,
-    /// How long it may take to take off.
+    /// How long the take-off may take.
     pub take_off: i64,
-    /// How long the end waits for a vehicle that lands.
+    /// How long the end of the flight waits for a landing vehicle.
     pub landing: i64,
 }
 
-/// How long a read or a write that is overdue may still take before it is given up, ns.
+/// How long an overdue read or write may still take before it is given up, ns.
 const GIVE_UP: i64 = 1_000_000_000;
 
 /// # Construction
 impl Link {
-    /// Starts the backend. Its frames come at the times of `timeline`; one that moves a real vehicle answers within the `timeouts`.
+    /// Starts the backend. Its frames follow the times of `timeline`; a real vehicle must respond within the
+    /// `timeouts`.
     ///
     /// # Errors
     /// The backend's own.
@@ -167,7 +169,7 @@ impl Drop for Link {
 
 /// # Reading
 impl Link {
-    /// Reads the next frame; `None` when there will be no more.
+    /// Reads the next frame; `None` at the end of the frames.
     pub fn read(&mut self) -> Option<Tick> {
         self.deadline = next_deadline(
             self.deadline,
@@ -187,7 +189,7 @@ impl Link {
             Err(error) => Err(error),
         };
         if self.is_real_time() && !matches!(outcome, Ok(Some(Ok(_)))) {
-            // Reads that bring nothing of use and come back early must not turn the loop into a busy loop, nor time into none.
+            // Reads that return early without a usable frame must neither spin the loop nor stop its time.
             std::thread::sleep(deadline.remaining());
         }
         let passed = self.passed();
@@ -230,12 +232,12 @@ impl Link {
         })
     }
 
-    /// What has passed on the host's clock since the last read came back, ns; 0 where the backend's clock is not real time.
+    /// Time on the host's clock since the last read returned, ns; 0 if the backend's clock is not real time.
     fn passed(&self) -> i64 {
         self.now().saturating_sub(self.returned)
     }
 
-    /// The host's clock, ns; where the backend's is not real time it stands still.
+    /// The host's clock, ns; it stands still if the backend's clock is not real time.
     fn now(&self) -> i64 {
         if self.is_real_time() {
             fly_hal::monotonic_now()
@@ -244,8 +246,8 @@ impl Link {
         }
     }
 
-    /// When a read or a write is due that should have returned at `deadline`, and when it is given up, ns of the monotonic clock. Many calls that are each
-    /// a little late must not leave the vehicle without commands for longer than one.
+    /// When a read or write with this `deadline` is overdue, and when it is given up, ns of the monotonic clock. Many
+    /// calls that are each a little late must not leave the vehicle without commands for longer than one.
     fn times(&self, deadline: i64) -> [i64; 2] {
         let due = deadline.saturating_add(self.timeouts.hang);
         let uncommanded = (self.commanded_at).map_or(due, |at| {
@@ -255,7 +257,7 @@ impl Link {
         [due.min(uncommanded), due.saturating_add(GIVE_UP)]
     }
 
-    /// Copies the frame with the flight's times, where they differ from the backend's.
+    /// Copies the frame with flight times, if these differ from the backend's.
     fn shift(&mut self) {
         let shift = self.timeline.shift();
         if shift == 0 {
@@ -272,7 +274,7 @@ impl Link {
         }
     }
 
-    /// Reports a failed read; after the tick's commands have gone.
+    /// Reports a failed read, after the tick's commands have been sent.
     pub fn tell(&mut self) {
         if let Some(error) = self.untold.take() {
             tracing::error!("reading from the backend `{}` failed: {error}", self.name);
@@ -280,8 +282,8 @@ impl Link {
     }
 }
 
-/// One step after the last deadline, but neither in the past, since lost time is not caught up, nor more than a step from `now`, since time
-/// that early reads gained is not waited for. All in ns.
+/// The next deadline: one step after the last, but not in the past (lost time is not caught up), and at most one step
+/// after `now` (time gained by early reads is not waited for). All in ns.
 fn next_deadline(last: i64, step: i64, now: i64) -> i64 {
     last.saturating_add(step)
         .min(now.saturating_add(step))
@@ -320,7 +322,7 @@ impl Link {
                 }
                 Ok(Written::PassedOn)
             }
-            // The vehicle may be airborne, and a link that drops one message may deliver the next.
+            // The vehicle may be airborne, and a link that drops one message may still deliver the next.
             Err(error) if self.is_real_time() && error.kind != ErrorKind::Panic => {
                 self.errors[1] += 1;
                 if self.write_error.is_none() {
@@ -334,7 +336,8 @@ impl Link {
     }
 }
 
-/// Runs a call under the watchdog, if there is one. The call is due, and given up, at these times, ns of the monotonic clock.
+/// Runs a call under the watchdog, if there is one. The two times, ns of the monotonic clock, are when the call is
+/// due and when it is given up.
 fn watching<R>(
     watchdog: Option<&Watchdog>,
     call: Call,
@@ -354,7 +357,7 @@ impl Link {
         self.commanded
     }
 
-    /// The last frame, with the times of the flight.
+    /// The last frame, with flight times.
     pub fn frame(&self) -> &Frame {
         if self.timeline.shift() == 0 {
             &self.frame
@@ -378,7 +381,7 @@ impl Link {
         self.instance.report()
     }
 
-    /// Whether the backend has a real-time clock, and may move a real vehicle.
+    /// Whether the backend has a real-time clock and may move a real vehicle.
     pub fn is_real_time(&self) -> bool {
         self.instance.clock() == Clock::RealTime
     }
@@ -413,7 +416,7 @@ impl Link {
         }
     }
 
-    /// How punctual the loop was; empty but for a real vehicle's backend.
+    /// Takes the timing of the loop; empty unless the backend drives a real vehicle.
     pub fn take_pace(&mut self) -> Pace {
         std::mem::take(&mut self.pace)
     }
@@ -423,12 +426,12 @@ impl Link {
         self.errors
     }
 
-    /// The first error since the last frame, if there is one.
+    /// Takes the first error since the last frame, if any.
     pub fn take_read_error(&mut self) -> Option<String> {
         self.read_error.take()
     }
 
-    /// The first error since the last frame, else the first since commands were sent.
+    /// Takes the first error since the last frame or, without one, the first since commands were sent.
     pub fn take_error(&mut self) -> Option<String> {
         self.read_error.take().or_else(|| self.write_error.take())
     }
@@ -444,7 +447,7 @@ mod tests {
         assert_eq!(next_deadline(100, 2, 101), 102);
         // Lost time is not caught up.
         assert_eq!(next_deadline(100, 2, 500), 500);
-        // Ten thousand reads that came back early do not push the deadline away.
+        // Ten thousand early reads do not push the deadline away.
         let mut deadline = 100;
         for _ in 0..10_000 {
             deadline = next_deadline(deadline, 2, 100);

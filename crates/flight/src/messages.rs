@@ -1,9 +1,9 @@
-//! Messages of one flight: its `tracing` events, kept for its log.
+//! The messages of one flight: its `tracing` events, kept for its log.
 //!
-//! Each flight has a dispatcher of its own, current on its thread while its backend is configured, and while the flight is
-//! prepared, flown and finished. It keeps every event from [`Level::INFO`] on and passes all of them on to the subscriber that was
-//! current when the backend was made: what a terminal shows and what a log holds are independent, and no flight sees the
-//! messages of another one.
+//! Each flight has its own dispatcher, current on its thread while its backend is configured and while the flight is
+//! prepared, flown and finished. It keeps every event from [`Level::INFO`] up and passes all events on to the
+//! subscriber that was current when the backend was created. So terminal output and log content are independent, and no
+//! flight sees another flight's messages.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Messages that are kept between two ticks; further ones are only counted.
+/// Messages kept between two ticks; further ones are only counted.
 const KEPT: usize = 4096;
 /// Bytes of their texts and targets.
 const BYTES: usize = 1 << 18;
@@ -56,13 +56,13 @@ struct Queue {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     level: Level,
-    /// Where the target ends and the text begins.
+    /// Index at which the target ends and the text begins.
     text: usize,
     end: usize,
 }
 
 impl Messages {
-    /// No messages yet. All events are passed on to the subscriber that is current here.
+    /// An empty queue. Events are passed on to the subscriber that is current at this call.
     pub fn new() -> Self {
         let shared = Arc::new(Shared {
             waiting: AtomicBool::new(false),
@@ -79,12 +79,12 @@ impl Messages {
         Self { dispatch, shared }
     }
 
-    /// Until the guard is dropped the events of this thread are this flight's.
+    /// Until the guard is dropped, this thread's events belong to this flight.
     pub fn enter(&self) -> DefaultGuard {
         dispatcher::set_default(&self.dispatch)
     }
 
-    /// Gives every kept message to `take`, oldest first. Costs one atomic operation when there is none.
+    /// Passes every kept message to `take`, oldest first. Costs one atomic operation if there are none.
     pub fn drain(&self, mut take: impl FnMut(Message)) {
         if !self.shared.waiting.swap(false, Ordering::AcqRel) {
             return;
@@ -103,7 +103,7 @@ impl Messages {
         queue.buffer.clear();
     }
 
-    /// Messages that were not kept because there were too many at once.
+    /// Number of messages dropped because there were too many at once.
     pub fn lost(&self) -> u64 {
         self.shared.queue().lost
     }
@@ -123,7 +123,7 @@ impl Queue {
             start: 0,
             full: false,
         };
-        // What does not fit is seen in `full`.
+        // An overflow shows in `full`.
         let _ = line.write_str(metadata.target());
         line.start = line.buffer.len();
         event.record(&mut line);
@@ -144,7 +144,7 @@ impl Queue {
 /// Writes a message and its fields into the buffer.
 struct Line<'a> {
     buffer: &'a mut String,
-    /// Where the text begins.
+    /// Index at which the text begins.
     start: usize,
     full: bool,
 }
@@ -174,20 +174,21 @@ impl Visit for Line<'_> {
     }
 }
 
-/// Keeps events and passes everything on.
+/// Keeps events and passes all of them on.
 struct Keep {
     shared: Arc<Shared>,
     outer: Dispatch,
 }
 
-/// What goes to a flight's log does not depend on what a terminal shows: the same flight gives the same log.
+/// Whether the log keeps an event. This does not depend on what a terminal shows, so the same flight gives the same
+/// log.
 fn is_kept(metadata: &Metadata<'_>) -> bool {
     metadata.is_event() && *metadata.level() <= Level::INFO
 }
 
 impl Subscriber for Keep {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        // The outer subscriber may change its mind at any time.
+        // The outer subscriber may change its interest at any time.
         Interest::sometimes()
     }
 

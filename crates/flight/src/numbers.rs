@@ -1,11 +1,11 @@
-//! Numbers as people read them.
+//! Numbers in a readable form.
 
 use std::borrow::Cow;
 
-/// An `f64` has at most 17 significant digits: a number of more digits than this has mostly zeros.
+/// An `f64` has at most 17 significant digits; a longer number consists mostly of zeros.
 const LONGEST: usize = 20;
 
-/// The text with every number of more than 20 digits in powers of ten: Rust prints all 309 digits of `1e308`.
+/// Writes every number of more than 20 digits in the text as a power of ten. Rust prints all 309 digits of `1e308`.
 ///
 /// ```
 /// let text = format!("expected at most 1e9 s, found {}", 1e30);
@@ -40,7 +40,7 @@ pub fn short_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
-/// Where the digits that begin here end, with one decimal point among them.
+/// Index at which the number ends that begins here, with at most one decimal point.
 fn end_of_number(text: &str, begin: usize) -> usize {
     let digits = |from: usize| {
         let end = text[from..].find(|c: char| !c.is_ascii_digit());

@@ -1,17 +1,17 @@
-//! Validates the state groups of a frame: validity, stamp, age, finiteness, unit norm.
+//! Validates the state groups of a frame: validity, stamp, age, finiteness and unit norm.
 
 use fly_hal::Frame;
 
 use super::binding::{Binding, StateBinding};
 use super::supervisor::Fault;
 
-/// Tolerance of a quaternion's norm: above the rounding of single precision and of 16-bit encodings.
+/// Tolerance of a quaternion's norm, above the rounding of single precision and of 16-bit encodings.
 pub const UNIT_TOLERANCE: f64 = 1e-2;
 
 /// The groups of one frame that make up the state, in the order of [`Binding::state`].
 #[derive(Debug, Clone)]
 pub struct Observation {
-    /// Stamp (ns) and verdict of each.
+    /// Stamp (ns) and verdict of each group.
     groups: Vec<(i64, Result<(), Fault>)>,
 }
 
@@ -45,7 +45,7 @@ impl Observation {
         both.all(|((stamp, _), known)| stamp > known)
     }
 
-    /// The valid groups that are newer than their known stamps (ns). Updates the known stamps.
+    /// Iterates over the valid groups that are newer than their known stamps (ns), and updates the known stamps.
     pub fn news<'a>(&'a self, known: &'a mut [i64]) -> impl Iterator<Item = usize> + 'a {
         let both = self.groups.iter().zip(known).enumerate();
         both.filter_map(|(index, ((stamp, verdict), known))| {
@@ -61,7 +61,7 @@ impl Observation {
 /// Validates one group of a frame at `time` (ns); one older than `stale_after` (ns) is stale.
 ///
 /// # Errors
-/// Its first fault.
+/// The first fault of the group.
 pub fn check(
     state: &StateBinding,
     frame: &Frame,

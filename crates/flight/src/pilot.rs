@@ -1,4 +1,5 @@
-//! From a frame to commands: state, supervisor, reference, controller, check, in this order. It uses neither backend nor log nor clock.
+//! From a frame to commands: state, supervisor, reference, controller and check, in this order. The pilot uses
+//! neither backend nor log nor clock.
 
 use fly_control::Step;
 use fly_control::SystemPoint;
@@ -19,19 +20,20 @@ use super::setpoints::Setpoints;
 use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
 
-/// Nanoseconds as seconds.
+/// Converts nanoseconds to seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
     nanoseconds as f64 * 1e-9
 }
 
-/// The result of a tick's read.
+/// The result of the read in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// New data in the frame.
     Fresh,
-    /// New data in the frame, which are the best that there are, but for this reason not good enough to fly on: they serve a failsafe.
+    /// The frame has new data, the best available, but not good enough to fly on, for this reason. A failsafe still
+    /// uses them.
     Doubted(Fault),
-    /// No usable frame, for this reason.
+    /// The frame is unusable, for this reason.
     Nothing(Fault),
 }
 
@@ -43,43 +45,44 @@ pub struct Parts {
     pub binding: Binding,
     /// Reference and control law.
     pub guidance: Guidance,
-    /// What the backend is told in the place of the vehicle's commands, if it does not take those.
+    /// The setpoints sent to a backend that does not take the vehicle's actuator commands.
     pub setpoints: Option<Setpoints>,
-    /// What the backend tells about its actuators, if it does.
+    /// The actuator health, if the backend reports it or the controller detects failures.
     pub health: Option<Health>,
-    /// Decides what happens when frames fail.
+    /// Decides what happens when frames are missing or invalid.
     pub supervisor: Supervisor,
     /// Groups older than this are stale, ns.
     pub stale_after: i64,
-    /// Height at which a failsafe is finished, m.
+    /// Height at which a failsafe descent is complete, m.
     pub ground_height: Option<f64>,
     /// Descent rate of the failsafe, m/s.
     pub descent_rate: f64,
-    /// How far (m, rad) from a vehicle that must be armed its reference may begin.
+    /// How far (m, rad) the reference may begin from a vehicle that must be armed.
     pub start_tolerance: [f64; 2],
-    /// How a vehicle that must be armed takes off by itself, if it does.
+    /// The take-off of a vehicle that must be armed, if it takes off by itself.
     pub take_off: Option<StartHeight>,
-    /// Whether the reference begins where the vehicle is.
+    /// Whether the reference begins at the vehicle's position.
     pub is_relative: bool,
-    /// The limits of the flight; `None` where what flies is not ours.
+    /// The flight limits; `None` if this flight does not command the vehicle.
     pub envelope: Option<Envelope>,
-    /// The ground, if its height is known and what flies is ours.
+    /// The ground, if its height is known and this flight commands the vehicle.
     pub ground: Option<Ground>,
-    /// What the recorded controller commanded, in the order of the vehicle's commands: indices in a frame. `None` unless all of it is recorded.
+    /// Indices in a frame of the recorded controller's commands, in the order of the vehicle's commands. `None`
+    /// unless all are recorded.
     pub recorded: Option<Vec<usize>>,
-    /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements do not depend on our
-    /// commands, so that no state is predicted.
+    /// Whether this is a shadow flight, over a recording of another controller's flight. Its measurements do not
+    /// depend on our commands, so no state is predicted.
     pub is_shadow: bool,
 }
 
-/// Decides the commands of each tick. After the first tick it does not allocate.
+/// Decides the commands of each tick. Does not allocate after the first tick.
 #[allow(clippy::struct_excessive_bools)] // each stands for itself
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
-    /// Why the last frame was doubted by whoever made its state.
+    /// Why the source of the state doubted the last frame.
     doubted: Option<Fault>,
-    /// Time of the first complete frame: the flight's zero.
+    /// Time of the first complete frame, ns: the zero of flight time.
     start: Option<i64>,
     previous: i64,
     /// When the controller last ran.
@@ -92,41 +95,42 @@ pub struct Pilot {
     commands: Vec<f64>,
     candidate: Vec<f64>,
     commanded: bool,
-    /// What is known of the inputs since the controller last ran, above an inner loop since the velocity was last measured.
+    /// The known inputs since the controller last ran; with an inner loop, since the velocity was last measured.
     applied: Applied,
-    /// Which group of the state is the velocity of the body, and whether it was measured since the controller last ran.
+    /// Index of the state group that holds the body's velocity, and whether it was measured since the controller last
+    /// ran.
     velocity: Option<usize>,
     is_velocity_new: bool,
-    /// How far the vehicle is to climb by itself once it is armed, m.
+    /// How far the vehicle must climb by itself after arming, m.
     climb: f64,
-    /// When the failsafe that is followed began, and whether it descends.
+    /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
-    /// Since when the vehicle has rested on the ground, as far as is known.
+    /// Since when the vehicle appears to rest on the ground.
     grounded_since: Option<i64>,
     /// Distance (m) and angle (rad) from the reference in the last step.
     errors: [f64; 2],
     /// A limit that was exceeded since the last call of [`take_exceeded`](Self::take_exceeded).
     exceeded: Option<Exceeded>,
-    /// The first commands of actuators of which something else is left than before.
+    /// The first command of each actuator whose health has changed.
     changed: Vec<usize>,
-    /// What became known of the actuators since the last call of [`take_actuators`](Self::take_actuators).
+    /// Actuator events since the last call of [`take_actuators`](Self::take_actuators).
     actuators: Vec<ActuatorEvent>,
-    /// Whether it was told that something is unexplained: it is told once.
+    /// Whether an unexplained disturbance was reported; it is reported once.
     is_unexplained: bool,
     /// Whether the loop had lost its reference when the flight was given up.
     lost: bool,
     crashed: bool,
 }
 
-/// The group of the velocity of a body.
+/// The signal group of the body's linear velocity.
 const LINEAR_VELOCITY: &str = "twist.linear";
-/// A descending vehicle that sinks at less than this part of the descent rate …
+/// A descending vehicle that sinks slower than this fraction of the descent rate …
 const STUCK: f64 = 0.5;
-/// … while its rotors carry less than this part of its weight …
+/// … while its rotors carry less than this fraction of its weight …
 const UNLOADED: f64 = 0.5;
-/// … for this long (ns) stands on the ground: in the air it would by then fall at 5 m/s.
+/// … for this long (ns) stands on the ground: in the air it would by now fall at 5 m/s.
 const TOUCHDOWN: i64 = 1_000_000_000;
-/// Below this height above the ground, m, a vehicle may stand on it.
+/// A vehicle below this height above the ground, m, may be standing on it.
 const CLEARANCE: f64 = 0.05;
 
 /// The pilot's decision in one tick.
@@ -134,7 +138,7 @@ const CLEARANCE: f64 = 0.05;
 pub struct Decision {
     /// The action.
     pub action: Action,
-    /// Whether the commands were computed in this tick; otherwise they are the last ones.
+    /// Whether the commands were computed in this tick; if not, the last ones are repeated.
     pub computed: bool,
 }
 
@@ -171,7 +175,7 @@ impl Pilot {
         }
     }
 
-    /// Decides the tick at `time` (ns, strictly increasing).
+    /// Decides what to do in the tick at `time` (ns, strictly increasing).
     pub fn decide(&mut self, time: i64, reading: Reading, frame: &Frame) -> Decision {
         let verdict = self.observe(time, reading, frame);
         if !matches!(reading, Reading::Nothing(_)) {
@@ -199,7 +203,7 @@ impl Pilot {
         if decision.action == Action::Control {
             let is_first = self.start.replace(self.start.unwrap_or(time)).is_none();
             self.failsafe = None;
-            // One that had to be armed began there.
+            // A vehicle that had to be armed began there.
             if is_first
                 && !self.parts.supervisor.must_arm()
                 && self.parts.guidance.evaluate(0.0, frame).is_ok()
@@ -220,7 +224,7 @@ impl Pilot {
             decision.action = self.parts.supervisor.touched_down(time);
         }
         if decision.action == Action::Failsafe {
-            // Whoever flies on afterwards begins anew.
+            // The envelope restarts after a failsafe.
             if let Some(envelope) = &mut self.parts.envelope {
                 envelope.restart();
             }
@@ -232,7 +236,7 @@ impl Pilot {
         decision
     }
 
-    /// How far the vehicle must climb by itself to where the reference begins, m; 0 where it does not.
+    /// How far the vehicle must climb by itself to the start of the reference, m; 0 if it need not.
     fn climb_to_start(&self, frame: &Frame) -> f64 {
         let (parts, predictor) = (&self.parts, &self.parts.predictor);
         let Some(((body, take_off), (pose, _))) =
@@ -246,7 +250,8 @@ impl Pilot {
         take_off.climb(frame, from, start.translation.z, low)
     }
 
-    /// Moves the reference, evaluated at its beginning, to where the vehicle is once it has climbed as far as it must, if it is to begin there.
+    /// If the reference is to begin at the vehicle, moves it, evaluated at its beginning, to the vehicle's position
+    /// after the climb.
     fn begin_here(&mut self) {
         let Parts {
             predictor,
@@ -263,7 +268,7 @@ impl Pilot {
         }
     }
 
-    /// Distance (m) and angle (rad) between where the reference begins and where the vehicle is, once it has climbed as far as it must.
+    /// Distance (m) and angle (rad) between the start of the reference and the vehicle's position after the climb.
     pub fn start_errors(&self) -> [f64; 2] {
         let (predictor, reference) = (&self.parts.predictor, &self.point().configuration);
         match predictor.tracked().filter(|_| self.climb > 0.0) {
@@ -277,28 +282,28 @@ impl Pilot {
         }
     }
 
-    /// How far the vehicle must climb by itself now that it is armed, m, if it must.
+    /// How far the armed vehicle must climb by itself, m; `None` if it need not.
     pub fn climb(&self) -> Option<f64> {
         Some(self.climb).filter(|height| *height > 0.0)
     }
 
-    /// The vehicle is armed at `time` (ns), and takes off by itself.
+    /// The vehicle is armed at `time` (ns) and takes off by itself.
     pub fn take_off(&mut self, time: i64) {
         self.parts.supervisor.take_off(time);
     }
 
-    /// The vehicle has climbed. Returns whether the reference begins where it is.
+    /// The vehicle has finished its climb. Returns whether the reference begins at its position.
     pub fn has_climbed(&mut self) -> bool {
         self.climb = 0.0;
         self.is_at_start()
     }
 
-    /// Somebody took the vehicle.
+    /// Another pilot or program took control of the vehicle at `time` (ns).
     pub fn taken(&mut self, time: i64) {
         self.parts.supervisor.taken(time);
     }
 
-    /// Whether the reference that was evaluated begins near the vehicle.
+    /// Whether the reference, evaluated at its beginning, starts near the vehicle.
     pub fn is_at_start(&self) -> bool {
         let (errors, tolerance) = (self.start_errors(), self.parts.start_tolerance);
         errors
@@ -312,7 +317,7 @@ impl Pilot {
         self.parts.supervisor.armed(time);
     }
 
-    /// A call of the backend did not return until `time` (ns), which is much too late: the vehicle lands.
+    /// A backend call has not returned until `time` (ns), much too late: the vehicle lands.
     pub fn hung(&mut self, time: i64) {
         self.parts.supervisor.hung(time);
     }
@@ -322,12 +327,13 @@ impl Pilot {
         self.parts.supervisor.land(time);
     }
 
-    /// The backend lands by itself from `time` (ns) on, or nothing real is in the air.
+    /// From `time` (ns) on the backend lands by itself, or nothing real is in the air.
     pub fn landed(&mut self, time: i64) {
         self.parts.supervisor.landed(time);
     }
 
-    /// Runs the controller towards the reference of the failsafe; without a result of the law, the input that needs none.
+    /// Runs the controller towards the failsafe's reference. If the law gives no result, uses the input that needs
+    /// none.
     fn failsafe(&mut self, time: i64) -> Decision {
         let descends = self.supervisor().mode() != Mode::HoldPosition;
         let parts = &mut self.parts;
@@ -349,18 +355,18 @@ impl Pilot {
         decision
     }
 
-    /// Puts the commands into force that need no law; they are inside their limits.
+    /// Puts commands into force that need no law; they are within their limits.
     fn command_without_law(&mut self) {
         let parts = &mut self.parts;
         if let Some(setpoints) = &mut parts.setpoints
             && let Some(demand) = parts.guidance.demand(&parts.predictor)
             && let Some(thrust) = parts.guidance.thrust_without_law()
         {
-            // What is in force stays only where not even the attitude is finite.
+            // If not even the attitude is finite, the setpoints in force stay.
             let _ = setpoints.follow_without_law(&demand, thrust);
         }
         let inputs = &parts.predictor.system().inputs;
-        // The law's last commands are not needed any more.
+        // The law's last commands are no longer needed.
         let mut input = std::mem::take(&mut self.candidate);
         parts.guidance.input_without_law(&mut input);
         inputs.commands_from_input(&input, &mut self.commands);
@@ -371,7 +377,7 @@ impl Pilot {
         self.commanded = true;
     }
 
-    /// Updates the state: as measured, or as predicted and corrected by the groups that are still good.
+    /// Updates the state: to the measured one, or to the prediction corrected by the groups that are still valid.
     fn observe(&mut self, time: i64, reading: Reading, frame: &Frame) -> Result<(), Fault> {
         let parts = &mut self.parts;
         self.observation
@@ -388,7 +394,7 @@ impl Pilot {
         self.previous = time;
         let all_new = self.observation.all_new(&self.stamps);
         let modelled = self.commanded && !parts.is_shadow;
-        // A repeated measurement is old: the state is predicted instead.
+        // A repeated measurement is old, so the state is predicted instead.
         let predicted = self.known && modelled && (verdict.is_err() || !all_new);
         if predicted {
             if parts.setpoints.is_some() {
@@ -404,7 +410,7 @@ impl Pilot {
                 parts.predictor.advance_actuators(&self.commands, elapsed);
                 self.applied.add(&parts.predictor, elapsed);
             } else if let Some(recorded) = &parts.recorded {
-                // What acted until now was commanded with the frame before.
+                // The inputs until now come from the previous frame's commands.
                 if self.applied.recorded.iter().all(|value| value.is_finite()) {
                     let commands = &self.applied.recorded;
                     parts.predictor.advance_actuators(commands, elapsed);
@@ -416,13 +422,13 @@ impl Pilot {
                     *to = frame.values[*place];
                 }
             }
-            // The stamps of a recording may repeat or go back: every frame is used as it is.
+            // The stamps of a recording may repeat or go back; every frame is used as it is.
             self.stamps.fill(i64::MIN);
             self.known = true;
         } else {
             return verdict;
         }
-        // A read that failed may have left anything in the frame.
+        // After a failed read the frame's content is undefined.
         if matches!(reading, Reading::Nothing(_)) {
             return verdict;
         }
@@ -434,7 +440,7 @@ impl Pilot {
         verdict
     }
 
-    /// Runs the controller towards the present reference and checks its commands.
+    /// Runs the controller towards the current reference and checks its commands.
     fn control(&mut self, time: i64) -> Decision {
         if !self.known {
             return Decision {
@@ -448,10 +454,10 @@ impl Pilot {
         let on_ground = stands(parts);
         let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
         match &parts.setpoints {
-            // Telemetry is slower than the loop: what was applied between two measurements counts.
+            // Telemetry is slower than the loop: the mean input between two measurements counts.
             Some(_) if !is_velocity_new => parts.guidance.skip_observation(),
             setpoints => {
-                // Who follows a trajectory by itself applies what nobody knows.
+                // If the autopilot follows a trajectory by itself, the applied input is unknown.
                 let is_known = setpoints.as_ref().is_none_or(|it| !it.are_a_trajectory());
                 let applied = self.applied.take().filter(|_| !on_ground && is_known);
                 parts.guidance.set_applied(applied);
@@ -488,7 +494,7 @@ impl Pilot {
         }
     }
 
-    /// Watches the limits of a step that was flown.
+    /// Checks the limits after a step that was flown.
     fn watch(&mut self, flight_time: f64) -> Option<Exceeded> {
         let Parts {
             predictor,
@@ -500,7 +506,7 @@ impl Pilot {
         let observed = Observed {
             time: flight_time,
             errors: self.errors,
-            // Without energies nothing settles but the error itself.
+            // Without energies, only the error itself can settle.
             energy: if guidance.spin().is_some() {
                 f64::INFINITY
             } else {
@@ -513,8 +519,8 @@ impl Pilot {
         (envelope.as_mut()).and_then(|envelope| envelope.observe(&observed, predictor, point))
     }
 
-    /// Responds to a limit that was exceeded in this tick: what is done instead of `action`. The commands of the tick are sent nevertheless, unless
-    /// the flight ends.
+    /// Responds to a limit that was exceeded in this tick: returns the action that replaces `action`. The tick's
+    /// commands are still sent unless the flight ends.
     fn respond(&mut self, time: i64, exceeded: Option<Exceeded>, action: Action) -> Action {
         let Some(exceeded) = exceeded else {
             return action;
@@ -531,7 +537,7 @@ impl Pilot {
         }
     }
 
-    /// Takes what the frame tells about the actuators.
+    /// Reads the actuator health from a frame.
     fn watch_actuators(&mut self, frame: &Frame) {
         let Self { parts, changed, .. } = self;
         let inputs = &parts.predictor.system().inputs;
@@ -541,7 +547,7 @@ impl Pilot {
         self.make_up_for(Source::Told);
     }
 
-    /// Takes what the controller has found about the actuators in its last step.
+    /// Reads the actuator failures that the controller found in its last step.
     fn watch_failures(&mut self) {
         let Self { parts, changed, .. } = self;
         let inputs = &parts.predictor.system().inputs;
@@ -559,7 +565,7 @@ impl Pilot {
         }
     }
 
-    /// The law makes up for actuators that are weak or have failed: the first commands of those that have `changed`.
+    /// Adapts the law to weak or failed actuators, given by the first commands of those that have `changed`.
     fn make_up_for(&mut self, source: Source) {
         let Parts {
             predictor,
@@ -591,7 +597,7 @@ impl Pilot {
         self.actuators.extend(events);
     }
 
-    /// Watches whether the vehicle hits the ground, whoever flies it.
+    /// Watches whether the vehicle hits the ground, whoever controls it.
     fn watch_ground(&mut self, frame: &Frame, fresh: bool) -> Option<Exceeded> {
         let Parts {
             predictor, ground, ..
@@ -609,8 +615,8 @@ impl Pilot {
         }
     }
 
-    /// Whether the vehicle stands on the ground: it is at the known height of the ground, or it does not sink although its rotors
-    /// no longer carry it. Both count only where they are `measured`.
+    /// Whether the vehicle stands on the ground: either it is at the known height of the ground, or it does not sink
+    /// although its rotors no longer carry it. Both count only if they are `measured`.
     fn is_down(&mut self, time: i64, measured: bool) -> bool {
         let parts = &self.parts;
         let Some((pose, twist)) = parts.predictor.tracked_motion().filter(|_| measured) else {
@@ -634,7 +640,7 @@ impl Pilot {
     }
 }
 
-/// How the law follows the reference, led by this governor or by none.
+/// How the law follows the reference, with or without a governor.
 fn following(governor: Option<&Governor>) -> Following {
     match governor.filter(|governor| governor.is_active()) {
         None => Following::Reference,
@@ -643,7 +649,8 @@ fn following(governor: Option<&Governor>) -> Following {
     }
 }
 
-/// Whether the ground may carry the vehicle: it is at the known height of the ground, or it does not move up or down although its rotors do not carry it.
+/// Whether the vehicle may be standing on the ground: either it is at the known height of the ground, or it moves
+/// neither up nor down although its rotors do not carry it.
 fn stands(parts: &Parts) -> bool {
     let Some((pose, twist)) = parts.predictor.tracked_motion() else {
         return false;
@@ -662,11 +669,11 @@ fn stands(parts: &Parts) -> bool {
 struct Applied {
     /// Integral over time, then the mean.
     input: Vec<f64>,
-    /// Of one tick.
+    /// The input of one tick.
     of_tick: Vec<f64>,
-    /// At its beginning.
+    /// The input at the beginning of the tick.
     before: Vec<f64>,
-    /// s; `None` if some of the inputs are not known.
+    /// Integration time, s; `None` if some inputs are unknown.
     time: Option<f64>,
     /// The recorded commands of the last frame; NaN before the first.
     recorded: Vec<f64>,
@@ -683,7 +690,7 @@ impl Applied {
         }
     }
 
-    /// Adds what the actuators gave by the model in the last `elapsed` s.
+    /// Adds the actuators' output over the last `elapsed` s, as modelled.
     fn add(&mut self, predictor: &StatePredictor, elapsed: f64) {
         let Some(time) = &mut self.time else { return };
         *time += elapsed;
@@ -694,13 +701,13 @@ impl Applied {
         }
     }
 
-    /// Before a tick is predicted.
+    /// Call before a tick is predicted.
     fn begin(&mut self, predictor: &StatePredictor) {
         let inputs = &predictor.system().inputs;
         inputs.input_from_commands(predictor.actuators(), &mut self.before);
     }
 
-    /// After it: what the actuators gave by the model, in the mean of both ends.
+    /// Call after a tick is predicted: adds the modelled output of the actuators, the mean of both ends.
     fn end(&mut self, predictor: &StatePredictor, elapsed: f64) {
         let Some(time) = &mut self.time else { return };
         *time += elapsed;
@@ -712,15 +719,15 @@ impl Applied {
         }
     }
 
-    /// Nothing is known of this tick.
+    /// The inputs of this tick are unknown.
     fn forget(&mut self) {
         self.time = None;
     }
 
-    /// The mean since the last call; `None` if it is not known.
+    /// Returns the mean since the last call; `None` if it is unknown.
     fn take(&mut self) -> Option<&[f64]> {
         let time = self.time.replace(0.0);
-        // The sums begin anew with the next tick.
+        // The sums restart with the next tick.
         for (mean, sum) in self.of_tick.iter_mut().zip(&mut self.input) {
             *mean = std::mem::take(sum) / time.unwrap_or(1.0);
         }
@@ -736,7 +743,8 @@ impl Pilot {
         self.commanded.then_some(self.commands.as_slice())
     }
 
-    /// What the backend is told: the [commands](Self::commands), or the setpoints in their place, in the order of their set; `None` before the first.
+    /// What the backend receives: the [commands](Self::commands), or the setpoints that replace them, in the order of
+    /// their set; `None` before the first.
     pub fn told(&self) -> Option<&[f64]> {
         let setpoints = self.parts.setpoints.as_ref();
         self.commands()
@@ -760,7 +768,8 @@ impl Pilot {
             .map_or([0.0; 2], |state| state.errors(reference))
     }
 
-    /// The same of the last step of the controller; 0 before the first.
+    /// Distance (m) and angle (rad) between the state and the reference in the controller's last step; 0 before the
+    /// first.
     pub fn step_errors(&self) -> [f64; 2] {
         self.errors
     }
@@ -775,7 +784,7 @@ impl Pilot {
         self.doubted.or_else(|| self.observation.verdict().err())
     }
 
-    /// When the first complete frame came, ns.
+    /// Time of the first complete frame, ns.
     pub fn start(&self) -> Option<i64> {
         self.start
     }
@@ -785,12 +794,12 @@ impl Pilot {
         seconds(time.saturating_sub(self.start.unwrap_or(time)))
     }
 
-    /// The limit that was exceeded since the last call, if there was one.
+    /// Takes the limit that was exceeded since the last call, if any.
     pub fn take_exceeded(&mut self) -> Option<Exceeded> {
         self.exceeded.take()
     }
 
-    /// What became known of the actuators since the last call.
+    /// Takes the actuator events since the last call.
     pub fn take_actuators(&mut self) -> impl Iterator<Item = ActuatorEvent> {
         self.actuators.drain(..)
     }
@@ -801,7 +810,7 @@ impl Pilot {
         self.lost || envelope.is_some_and(Envelope::has_diverged)
     }
 
-    /// The error that was too large when the flight ended, and came no nearer.
+    /// The error that was too large, and not decreasing, when the flight ended.
     pub fn ending(&self) -> Option<Ending> {
         self.parts.envelope.as_ref().and_then(Envelope::ending)
     }
@@ -821,7 +830,7 @@ impl Pilot {
         self.parts.supervisor.passed_on(time, passed_on);
     }
 
-    /// The change of mode since the last call, if there was one.
+    /// Takes the mode change since the last call, if any.
     pub fn take_event(&mut self) -> Option<Event> {
         self.parts.supervisor.take_event()
     }
@@ -831,12 +840,12 @@ impl Pilot {
         &self.parts.guidance
     }
 
-    /// The state predictor, whether its state is known or not.
+    /// The state predictor, whether or not its state is known.
     pub fn predictor(&self) -> &StatePredictor {
         &self.parts.predictor
     }
 
-    /// The same, to compute poses with it.
+    /// The state predictor, mutable, for computing poses.
     pub fn predictor_mut(&mut self) -> &mut StatePredictor {
         &mut self.parts.predictor
     }

@@ -1,4 +1,4 @@
-//! A simulated plant that somebody else controls.
+//! A simulated plant under an external controller.
 
 use std::time::Instant;
 
@@ -12,13 +12,13 @@ use crate::sink::Sink;
 use crate::summary::LogSummary;
 use crate::world_record::WorldRecord;
 
-/// A simulation that is stepped under commands from outside, and recorded.
+/// A simulation that is stepped with commands from outside, and recorded.
 ///
 /// [`step`](Self::step) does not allocate after its first call, apart from what the backend does.
 pub struct Plant<'a> {
     instance: Instance,
     frame: Frame,
-    /// In the backend's order, and where it has each command of the vehicle.
+    /// Commands in the backend's order, and the index of each vehicle command in it.
     commands: Vec<f64>,
     places: Vec<usize>,
     record: WorldRecord<'a>,
@@ -27,28 +27,28 @@ pub struct Plant<'a> {
     began: Instant,
 }
 
-/// How it went.
+/// Summary of a plant's run.
 #[derive(Debug)]
 pub struct PlantSummary {
-    /// Simulated, s.
+    /// Simulated time, s.
     pub time: f64,
-    /// Passed, s.
+    /// Wall-clock time, s.
     pub wall_time: f64,
-    /// Frames that were read.
+    /// Number of frames read.
     pub steps: u64,
     /// Name and version of the backend.
     pub backend: String,
-    /// The backend's lines: a name and a value each.
+    /// The backend's report: a name and a value per line.
     pub backend_report: Vec<(String, String)>,
     /// The log, if it is a file.
     pub log: Option<LogSummary>,
 }
 
 impl<'a> Plant<'a> {
-    /// Begins the record and starts the backend. Until it is commanded, its actuators do what they do at rest.
+    /// Begins the record and starts the backend. Until they are commanded, the actuators are at rest.
     ///
     /// # Errors
-    /// [`FlightError`]: the backend is none that is stepped, it cannot be started, or nothing can be recorded.
+    /// [`FlightError`]: the backend cannot be stepped, it cannot be started, or the record cannot be created.
     pub fn new(
         configuration: &Configuration,
         backend: impl Into<Backend>,
@@ -98,19 +98,20 @@ impl<'a> Plant<'a> {
         })
     }
 
-    /// What it tells and takes.
+    /// The backend's signals and commands.
     pub fn description(&self) -> &Description {
         self.instance.description()
     }
 
-    /// Commands the vehicle from the next step on: N, rad, N m, in the order of its commands. Others stay.
+    /// Sets the vehicle's commands from the next step on: N, rad or N m, in the order of its commands. Others keep
+    /// their values.
     pub fn command(&mut self, commands: &[f64]) {
         for (place, command) in self.places.iter().zip(commands) {
             self.commands[*place] = *command;
         }
     }
 
-    /// One step under the commands in force. Returns its frame; `None` if there will be no more.
+    /// Runs one step with the commands in force. Returns its frame; `None` at the end of the frames.
     ///
     /// # Errors
     /// The backend's own.

@@ -34,14 +34,14 @@ use crate::timeline::Timeline;
 use crate::tracking::Tracking;
 use crate::truth::Truth;
 
-/// How long a backend may take to deliver its first complete frame, ns of its own clock.
+/// How long a backend may take to deliver its first complete frame, ns of the backend's clock.
 const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
 
 /// How many exceeded limits are listed in the summary.
 const EXCEEDED: usize = 16;
 
 impl<'a> Flight<'a> {
-    /// Builds everything, begins the record and starts the backend.
+    /// Builds the flight, begins the record and starts the backend.
     ///
     /// A backend with a real-time clock, which may move a real vehicle, is commanded only if it is [armed](Instance::is_armed).
     ///
@@ -56,7 +56,7 @@ impl<'a> Flight<'a> {
             instance: backend,
             messages,
         } = backend.into();
-        // Messages of the preparation belong to the flight's log as well.
+        // Messages of the preparation also belong to the flight's log.
         let _current = messages.enter();
         let (info, description) = (backend.info(), backend.description());
         let is_shadow = description.wants_reference == ReferenceSource::Recorded;
@@ -99,14 +99,14 @@ impl<'a> Flight<'a> {
         let safety = &configuration.safety;
         let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend));
         let is_real_time = info.clock == Clock::RealTime;
-        // What nobody commands, or another controller flew, is not ours.
+        // In these flights the vehicle is not under our control: without commands, or flown by another controller.
         let recording = is_shadow || backend.description().configuration.is_some();
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, description, is_real_time).filter(|_| is_ours);
         let (health, guidance) = match binding.set {
             CommandSet::Actuators => health(configuration, description, guidance, is_shadow),
-            // Who takes setpoints makes up for failures by itself.
+            // An autopilot that takes setpoints handles failures itself.
             _ => (None, guidance),
         };
         let setpoints = Setpoints::new(
@@ -161,7 +161,7 @@ impl<'a> Flight<'a> {
     }
 }
 
-/// The state between measurements and when commands act.
+/// Predicts the state between measurements and at the time when commands act.
 fn predictor(
     configuration: &Configuration,
     is_shadow: bool,
@@ -171,7 +171,7 @@ fn predictor(
         system: system.name.clone(),
         error,
     })?;
-    // What is replayed does not wait for our commands, and may have begun in flight.
+    // A replay does not wait for our commands, and may begin in flight.
     Ok(if is_shadow {
         predictor.from_first_commands()
     } else {
@@ -179,7 +179,7 @@ fn predictor(
     })
 }
 
-/// How long a real vehicle's backend may take.
+/// Timeouts of a real vehicle's backend.
 fn timeouts(safety: &SafetySection) -> Timeouts {
     Timeouts {
         hang: nanoseconds(safety.hang_ms * 1e-3),
@@ -189,7 +189,7 @@ fn timeouts(safety: &SafetySection) -> Timeouts {
     }
 }
 
-/// Says what flies.
+/// Announces the flight.
 fn announce(section: &FlightSection, info: &PluginInfo, reference: &str) {
     tracing::info!(
         "{} {}, {:?} clock; {reference} reference; {} Hz, seed {}",
@@ -201,7 +201,7 @@ fn announce(section: &FlightSection, info: &PluginInfo, reference: &str) {
     );
 }
 
-/// The estimator, if there is one, and the frames that the pilot sees.
+/// The estimator, if configured, and the description of the frames that the pilot sees.
 fn estimation(
     configuration: &Configuration,
     backend: &str,
@@ -216,7 +216,7 @@ fn estimation(
     Ok((Some(estimation), given))
 }
 
-/// What is known of the actuators, if anything can be, and the guidance ready for their loss.
+/// The actuator health, if it can be known, and the guidance prepared for actuator failures.
 fn health(
     configuration: &Configuration,
     description: &Description,
@@ -233,7 +233,7 @@ fn health(
     (health, guidance)
 }
 
-/// What the flight must not leave.
+/// The flight envelope.
 fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
     let usual = usual_response(configuration);
     let limits = &configuration.safety.limits;
@@ -247,7 +247,7 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
     )
 }
 
-/// Seconds as nanoseconds.
+/// Converts seconds to nanoseconds.
 #[allow(clippy::cast_possible_truncation)] // saturates
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
@@ -273,7 +273,8 @@ fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
     notes
 }
 
-/// Where a frame holds what the recorded controller commanded, in the order of the vehicle's commands; `None` unless all of it is there.
+/// Indices in a frame of the recorded controller's commands, in the order of the vehicle's commands; `None` unless all
+/// are recorded.
 fn recorded_commands(description: &Description, commands: &[String]) -> Option<Vec<usize>> {
     let place = |command: &String| {
         (description.frame_signals())
@@ -309,7 +310,7 @@ fn header(
     }
 }
 
-/// What follows where frames are lost, or where a limit is exceeded and nothing else is said.
+/// The default response to lost frames and to exceeded limits.
 pub fn usual_response(configuration: &Configuration) -> Response {
     let usual = match configuration.flown() {
         Flown::Vehicle(_) => Response::Descend,
@@ -318,10 +319,11 @@ pub fn usual_response(configuration: &Configuration) -> Response {
     configuration.safety.then.unwrap_or(usual)
 }
 
-/// How fast a simulated vehicle hits its ground.
+/// Speed at which a simulated vehicle hits its ground.
 const CONTACT: &str = "contact.speed";
 
-/// The ground, if its height is known or frames tell of contacts with it. A simulation that hits it is over; the motors of a real vehicle are not stopped by a number.
+/// The ground, if its height is known or frames report contacts with it. A crash ends a simulation; the motors of a
+/// real vehicle are never stopped by a computed value.
 fn ground(safety: &SafetySection, description: &Description, is_real_time: bool) -> Option<Ground> {
     let contact = description.value_index(&fly_hal::signal::truth(CONTACT));
     let usual = if is_real_time {
@@ -342,7 +344,7 @@ struct Guided {
     /// Name of the reference's kind.
     reference: String,
     guidance: Guidance,
-    /// Settling time of the closed loop, s, if it is known.
+    /// Settling time of the closed loop, s, if known.
     settling: Option<f64>,
 }
 
@@ -360,7 +362,7 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             let rate = configuration.safety.descent_rate;
             let level = model.neutral_configuration();
             let closed = ClosedLoop::new(system, &controller, &level);
-            // What is replayed does not come nearer for what we ask of it.
+            // A recorded vehicle does not approach a reference that we choose.
             let is_shadow = backend.description().wants_reference == ReferenceSource::Recorded;
             let governor = configuration.build_governor(vehicle, closed.as_ref().ok())?;
             let governor = governor.filter(|_| !is_shadow);
@@ -395,7 +397,7 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             }
             let mut reference = configuration.build_system_reference(system)?;
             let mut controller = configuration.build_system_controller(system)?;
-            // State feedback finds its gains here, not in flight.
+            // State feedback computes its gains here, not in flight.
             let mut first = SystemPoint::new(&system.model);
             reference.at(0.0, &mut first)?;
             reference.restart();
@@ -416,7 +418,8 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
     }
 }
 
-/// When a loop has settled to 2 % of a small error: four time constants of its slowest pole, s. `None` if it never does, or nobody knows.
+/// Time in which the loop settles to 2 % of a small error: four time constants of its slowest pole, s. `None` if it
+/// does not settle, or if that is unknown.
 fn settling_time(closed: Result<ClosedLoop, AnalysisError>) -> Option<f64> {
     let poles = closed.and_then(|closed| closed.poles()).ok()?;
     let slowest = poles
@@ -461,8 +464,8 @@ fn from_flag(configuration: &Configuration, path: &str) -> bool {
         .is_some_and(|place| matches!(place.source.origin, Origin::Flag(_)))
 }
 
-/// Duration of the flight, s: as configured, else until the reference comes to rest. A shadow flight lasts as long as its
-/// recording, unless the command line says otherwise.
+/// Duration of the flight, s: as configured, else until the reference comes to rest. A shadow flight lasts as long as
+/// its recording, unless the command line sets a duration.
 fn duration(
     configuration: &Configuration,
     is_shadow: bool,

@@ -31,14 +31,14 @@ use crate::truth::Truth;
 /// Names of the solvers in the order of their numbers in the log.
 const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
 
-/// Counts ticks and turns them into rows.
+/// Counts ticks and converts them to rows.
 pub(crate) struct Recorder<'a> {
     sink: &'a mut dyn Sink,
-    /// Poses of the bodies of a system; empty for a vehicle of one body.
+    /// Poses of a system's bodies; empty for a vehicle of one body.
     poses: Vec<[f64; 7]>,
     statistics: FlightStatistics,
     tracking: Tracking,
-    /// The true state, if the backend tells it.
+    /// The true state, if the backend provides it.
     truth: Option<Truth>,
     step_times: Histogram,
     cycle_times: Histogram,
@@ -49,17 +49,17 @@ pub(crate) struct Recorder<'a> {
     solver: AllocationMethod,
     /// `None` for a shadow flight, whose commands have no effect.
     energy: Option<EnergyWatch>,
-    /// Recorded against recomputed commands, if the backend has recorded ones.
+    /// Comparison of recorded and recomputed commands, if the backend provides recorded ones.
     comparison: Option<Comparison>,
 }
 
 /// The part of a log's header that follows from the backend's description and the controller's model.
 pub(crate) fn header(description: &Description, system: &System) -> Header {
     let (model, inputs) = (&system.model, &system.inputs);
-    // The pose of the tracked body is the whole configuration of one body.
+    // For a single body, the tracked body's pose is the whole configuration.
     let several = model.body_count() > 1 || Measurements::tracked(model).is_none();
     let of_several = |count: usize| if several { count } else { 0 };
-    // Commands in the order of the rows: the model's, or that of the set of setpoints.
+    // Commands in the order of the rows: the model's, or that of the setpoint set.
     let setpoints = description.command_set().map_or(&[][..], CommandSet::names);
     let names = inputs.command_names().iter().map(String::as_str);
     let commands = names
@@ -88,10 +88,10 @@ pub(crate) fn header(description: &Description, system: &System) -> Header {
 }
 
 impl<'a> Recorder<'a> {
-    /// Records to a sink.
+    /// Starts recording to a sink.
     ///
     /// # Errors
-    /// The sink cannot begin the log.
+    /// [`LogError`] if the sink cannot begin the log.
     pub fn begin(
         sink: &'a mut dyn Sink,
         header: &Header,
@@ -130,7 +130,7 @@ impl<'a> Recorder<'a> {
         self.deadline_misses += u64::from(time > self.step);
     }
 
-    /// Records one tick; `sent` says whether the commands in force were passed on. Does not allocate.
+    /// Records one tick; `sent` tells whether the commands in force were sent. Does not allocate.
     #[allow(clippy::too_many_arguments)] // all that a tick is made of
     pub fn tick(
         &mut self,
@@ -253,7 +253,7 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    /// Finishes the sink and adds what was counted to the summary.
+    /// Finishes the sink and adds the counts to the summary.
     pub fn finish(&mut self, run: RunMetadata, summary: &mut Summary) {
         summary.timing.cycles = std::mem::take(&mut self.cycle_times);
         summary.timing.deadline_misses = self.deadline_misses;

@@ -9,12 +9,12 @@ use nalgebra::{Vector3, Vector4};
 use super::binding::{GroupBinding, bind};
 use super::observation::UNIT_TOLERANCE;
 
-/// `setpoint.source` of setpoints that the recorded controller was given.
+/// `setpoint.source` of setpoints that were given to the recorded controller.
 const LOGGED: f64 = 0.0;
 
 /// The reference of a flight.
 pub enum FlightReference {
-    /// A trajectory that is known in advance.
+    /// A trajectory known in advance.
     Planned(Box<dyn Trajectory>),
     /// Follows the `setpoint.*` signals of the frames.
     Recorded(Box<Setpoints>),
@@ -30,12 +30,12 @@ pub struct Setpoints {
     quaternion: Option<GroupBinding>,
     angular_velocity: Option<GroupBinding>,
     source: Option<usize>,
-    /// Steps that followed logged setpoints, and smoothed ones.
+    /// Number of steps that followed logged setpoints, and smoothed ones.
     used: [u64; 2],
 }
 
 impl FlightReference {
-    /// Binds a reference to a backend; `None` when it follows setpoints and the backend has none.
+    /// Binds a reference to a backend; `None` if it follows setpoints and the backend has none.
     pub fn new(reference: Reference, description: &Description) -> Option<Self> {
         match reference {
             Reference::Planned(trajectory) => Some(Self::Planned(trajectory)),
@@ -48,7 +48,7 @@ impl FlightReference {
     /// Writes the reference at flight time `time` (s), to which `frame` belongs. Does not allocate.
     ///
     /// # Errors
-    /// Nothing can follow there; the point stays what it was.
+    /// The reference cannot be followed at this time; the point is unchanged.
     pub fn at(
         &mut self,
         time: f64,
@@ -61,7 +61,7 @@ impl FlightReference {
         }
     }
 
-    /// When it comes to rest, s, if that is known.
+    /// When it comes to rest, s, if known.
     pub fn duration(&self) -> Option<f64> {
         match self {
             Self::Planned(trajectory) => trajectory.duration(),
@@ -75,7 +75,7 @@ impl FlightReference {
             Self::Planned(_) => kind.to_owned(),
             Self::Recorded(setpoints) => match setpoints.used {
                 [_, 0] => "recorded: the logged setpoints".to_owned(),
-                // The backend's report says what was logged of the setpoints.
+                // The backend's report tells which setpoints were logged.
                 [0, _] => "recorded: the flown path, smoothed".to_owned(),
                 [logged, smoothed] => {
                     format!(
@@ -188,7 +188,7 @@ mod tests {
             "recorded: the logged setpoints"
         );
 
-        // An invalid position stays what it was.
+        // An invalid position keeps its last value.
         frame.groups[1].valid = false;
         frame.values[3..6].copy_from_slice(&[9.0, 9.0, 9.0]);
         frame.values[6] = 1.0;

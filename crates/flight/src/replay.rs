@@ -1,4 +1,4 @@
-//! Recorded against recomputed commands.
+//! Comparison of recorded and recomputed commands.
 
 use fly_hal::Description;
 use fly_hal::signal::recorded_command;
@@ -18,16 +18,16 @@ pub struct CommandDifference {
     value: usize,
 }
 
-/// Compares the commands of a recording with those the controller computes from the recorded frames.
+/// Compares a recording's commands with those that the controller computes from the recorded frames.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
     commands: Vec<CommandDifference>,
-    /// Recorded values that are not finite and therefore not compared.
+    /// Number of recorded values that are not finite and therefore not compared.
     unrecorded: u64,
 }
 
 impl Comparison {
-    /// Pairs each command with the frame's value `recorded.<command>`, where the backend has one.
+    /// Pairs each command with the frame's value `recorded.<command>`, if the backend provides it.
     pub fn new(description: &Description) -> Self {
         let pairs = description.commands().enumerate();
         let pairs = pairs.filter_map(|(index, command)| {
@@ -48,7 +48,7 @@ impl Comparison {
         }
     }
 
-    /// Compares one step: the frame's values and the commands that were computed from them.
+    /// Compares one step: the frame's values and the commands computed from them.
     pub fn record(&mut self, values: &[f64], commands: &[f64]) {
         for pair in &mut self.commands {
             let recorded = values[pair.value];
@@ -60,7 +60,7 @@ impl Comparison {
         }
     }
 
-    /// The commands that the backend has recorded, in the order of the vehicle's commands.
+    /// The differences of the recorded commands, in the order of the vehicle's commands.
     pub fn commands(&self) -> &[CommandDifference] {
         &self.commands
     }

@@ -1,4 +1,4 @@
-//! What a backend that does not take the actuators' commands is told instead.
+//! Setpoints for a backend that does not take actuator commands.
 
 use fly_control::setpoints::{AttitudeSetpoint, Demand, InnerLoop, RatesSetpoint};
 use fly_hal::{CommandSet, Description, Frame};
@@ -13,16 +13,16 @@ use crate::supervisor::Fault;
 #[derive(Debug, Clone)]
 pub struct Setpoints {
     inner: InnerLoop,
-    /// No [actuators](CommandSet::Actuators).
+    /// The set; never [actuators](CommandSet::Actuators).
     set: CommandSet,
-    /// Where frames tell the gains of the attitude loop, of roll and pitch and of yaw, if nobody else has said what they are.
+    /// Where frames report the attitude loop's gains, of roll and pitch and of yaw, unless the configuration sets them.
     told: [Option<GroupBinding>; 2],
     values: Vec<f64>,
-    /// Where a heading cannot be seen it stays, rad.
+    /// The last known heading, rad; it stays while the heading is undefined.
     yaw: f64,
 }
 
-/// What the gains of an attitude loop are where nobody tells, 1/s: PX4's.
+/// Attitude loop gain if none is reported, 1/s: PX4's default.
 const ATTITUDE_GAIN: f64 = 6.5;
 const YAW_GAIN: f64 = 2.8;
 
@@ -30,7 +30,7 @@ const YAW_GAIN: f64 = 2.8;
 const THRUST: &str = ".thrust";
 
 impl Setpoints {
-    /// Of this set, for a vehicle with these inputs; `None` for the actuators, which are commanded as they are.
+    /// For this set and a vehicle with these inputs; `None` for actuators, which are commanded directly.
     pub fn new(
         set: CommandSet,
         section: &SetpointsSection,
@@ -64,7 +64,7 @@ impl Setpoints {
         })
     }
 
-    /// Takes what the frame tells of the autopilot's loops.
+    /// Reads what the frame reports about the autopilot's loops.
     pub fn listen(&mut self, frame: &Frame) {
         let [attitude, yaw] = self.told.map(|told| {
             let told = told.filter(|it| frame.groups[it.group].valid)?;
@@ -75,7 +75,7 @@ impl Setpoints {
         inner.yaw_gain = yaw.unwrap_or(inner.yaw_gain);
     }
 
-    /// Whether the autopilot follows a trajectory by itself, so that nobody knows which forces act.
+    /// Whether the autopilot follows a trajectory by itself, so that the acting forces are unknown.
     pub fn are_a_trajectory(&self) -> bool {
         self.set == CommandSet::Trajectory
     }
@@ -85,10 +85,10 @@ impl Setpoints {
         &self.values
     }
 
-    /// Takes what the law asks for.
+    /// Follows the law's demand.
     ///
     /// # Errors
-    /// [`Fault::Controller`] if it is not finite; what was in force stays.
+    /// [`Fault::Controller`] if the demand is not finite; the setpoints in force stay.
     pub fn follow(&mut self, demand: &Demand) -> Result<(), Fault> {
         match self.set {
             CommandSet::Attitude => self.put_attitude(&self.inner.attitude(demand)),
@@ -97,7 +97,8 @@ impl Setpoints {
         }
     }
 
-    /// Where the law has no result: levels the vehicle as the reference of its failsafe is, with this thrust, N.
+    /// Follows the failsafe without a result of the law: levels the vehicle as the failsafe's reference does, with this
+    /// thrust, N.
     ///
     /// # Errors
     /// As [`follow`](Self::follow).

@@ -1,4 +1,4 @@
-//! Where the rows of a flight go: an MCAP file, memory, or nowhere.
+//! Destinations of a flight's rows: an MCAP file, memory, or nowhere.
 
 use std::path::{Path, PathBuf};
 
@@ -19,25 +19,25 @@ pub trait Sink {
     /// Begins the record.
     ///
     /// # Errors
-    /// [`LogError`] if nothing can be recorded; the flight does not begin.
+    /// [`LogError`] if the record cannot be created; the flight does not begin.
     fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError>;
 
-    /// Whether it wants rows; without them none are made.
+    /// Whether the sink wants rows; if not, none are built.
     fn wants_rows(&self) -> bool {
         true
     }
 
-    /// One tick.
+    /// Records one tick.
     fn row(&mut self, row: &Row);
 
-    /// A message of the flight at `time`, ns of the backend's clock.
+    /// Records a message of the flight at `time`, ns of the backend's clock.
     fn message(&mut self, time: i64, message: Message);
 
     /// Finishes the record. Returns the log, if it is a file.
     fn finish(&mut self, run: RunMetadata) -> Option<LogSummary>;
 }
 
-/// Keeps nothing.
+/// Discards all rows and messages.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Discard;
 
@@ -59,20 +59,21 @@ impl Sink for Discard {
     }
 }
 
-/// Writes an MCAP file, from a thread of its own.
+/// Writes an MCAP file from its own thread.
 #[derive(Debug)]
 pub struct McapFile {
     destination: Destination,
     writer: Option<Writer>,
-    /// Whether it was said that nothing more is written.
+    /// Whether the failure was reported.
     failed: bool,
 }
 
-/// How many names are tried for a log that is to be a new file.
+/// How many names are tried for a log that must be a new file.
 const NAMES: u32 = 1000;
 
 impl McapFile {
-    /// A log at this place. If it must be [fresh](Destination::fresh) and the name is taken, its name gets a number.
+    /// A log at this path. If it must be [fresh](Destination::fresh) and the name is taken, a number is appended to the
+    /// name.
     pub fn new(destination: impl Into<Destination>) -> Self {
         Self {
             destination: destination.into(),
@@ -81,7 +82,7 @@ impl McapFile {
         }
     }
 
-    /// Claims the first free name, or the only one.
+    /// Creates the file under the first free name, or under the only one.
     fn create(&self, header: &Header, pace: Pace) -> Result<Writer, LogError> {
         let mut number = 1;
         loop {
@@ -144,7 +145,7 @@ impl Sink for McapFile {
         }
     }
 
-    /// A failure is reported with the next row: who gives messages holds their queue.
+    /// A failure is reported with the next row, because the caller holds the message queue here.
     fn message(&mut self, time: i64, message: Message) {
         if let Some(writer) = &mut self.writer {
             writer.event(time, level(message.level), message.target, message.text);
@@ -179,7 +180,7 @@ fn level(level: tracing::Level) -> Level {
     }
 }
 
-/// Keeps rows and messages in memory. Unlike the file it allocates at every row.
+/// Keeps rows and messages in memory. Unlike the file, it allocates for every row.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     /// Names of signals, commands and modes.
@@ -190,7 +191,7 @@ pub struct Memory {
     pub messages: Vec<(i64, tracing::Level, String, String)>,
 }
 
-/// One tick, kept.
+/// A recorded tick.
 #[derive(Debug, Clone)]
 pub struct MemoryRow {
     /// Time of the tick, ns of the backend's clock.
@@ -201,7 +202,7 @@ pub struct MemoryRow {
     pub mode: u8,
     /// The frame's values, in the order of the frame signals of [`Header::description`].
     pub values: Vec<f64>,
-    /// Stamp and validity of each group of them.
+    /// Stamp and validity of each group of values.
     pub groups: Vec<GroupStatus>,
     /// State of the tracked body.
     pub state: Option<State>,
@@ -213,7 +214,7 @@ pub struct MemoryRow {
     pub commands: Option<Vec<f64>>,
 }
 
-/// A step of the controller, kept.
+/// A recorded step of the controller.
 #[derive(Debug, Clone)]
 pub struct MemoryControl {
     /// Reference of the tracked body.

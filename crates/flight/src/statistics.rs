@@ -12,14 +12,14 @@ impl Magnitude {
     /// Counts one value.
     pub fn record(&mut self, value: f64) {
         self.sum_of_squares += value * value;
-        // `f64::max` would drop a NaN, which must be seen: NaN compares false, so that it stays once it is there.
+        // `f64::max` would drop a NaN, which must stay visible. A NaN compares false, so once stored it stays.
         if value.is_nan() || value.abs() > self.max {
             self.max = value.abs();
         }
         self.count += 1;
     }
 
-    /// The root mean square; 0 when nothing was counted.
+    /// The root mean square; 0 without values.
     pub fn rms(&self) -> f64 {
         if self.count == 0 {
             0.0
@@ -28,7 +28,7 @@ impl Magnitude {
         }
     }
 
-    /// The largest magnitude; 0 when nothing was counted.
+    /// The largest magnitude; 0 without values.
     pub fn max(&self) -> f64 {
         self.max
     }

@@ -16,13 +16,13 @@ use crate::statistics::FlightStatistics;
 use crate::tracking::TrackingError;
 use crate::verdict::{End, Verdict};
 
-/// Which state the errors of a summary are measured with.
+/// The state from which a summary's errors are computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ErrorSource {
-    /// The state that was measured.
+    /// The measured state.
     #[default]
     Measured,
-    /// The true one, which a simulation tells.
+    /// The true state, which a simulation provides.
     True,
 }
 
@@ -41,9 +41,9 @@ impl ErrorSource {
 pub struct Summary {
     /// Name of the configuration.
     pub name: String,
-    /// How it went.
+    /// The verdict on the flight.
     pub verdict: Verdict,
-    /// How it ended.
+    /// How the flight ended.
     pub end: End,
     /// Flight time, s: from the first complete frame to the last tick.
     pub flight_time: f64,
@@ -51,39 +51,39 @@ pub struct Summary {
     pub wall_time: f64,
     /// Mean rate of the ticks, Hz.
     pub rate: f64,
-    /// Whether the backend has a real-time clock, so that a real-time factor means nothing.
+    /// Whether the backend has a real-time clock, which makes a real-time factor meaningless.
     pub real_time: bool,
-    /// Names of the errors in distance and in angle; `None` for one that the system cannot have.
+    /// Names of the distance and angle errors; `None` for an error that the system cannot have.
     pub error_names: [Option<&'static str>; 2],
     /// Errors of distance (m) and angle (rad).
     pub errors: [TrackingError; 2],
-    /// Which state they are measured with.
+    /// The state that the errors are computed from.
     pub error_source: ErrorSource,
     /// Saturation, allocation and energies.
     pub statistics: FlightStatistics,
     /// Whether the total error energy W fell as predicted; `None` for a shadow flight.
     pub energy: Option<Report>,
-    /// What the observer of disturbances has found at the end; `None` without one.
+    /// The result of the disturbance observer at the end; `None` without one.
     pub disturbance: Option<DisturbanceReport>,
-    /// What became of the estimate and of its sensors; `None` without an estimator.
+    /// Statistics of the estimate and its sensors; `None` without an estimator.
     pub estimator: Option<EstimatorReport>,
     /// Times of the control steps.
     pub step_times: Histogram,
-    /// How punctual it was; wake-up and latency of a real vehicle's backend alone.
+    /// Timing of the loop; wake-up and latency only for a real vehicle's backend.
     pub timing: Timing,
     /// The reference, in words.
     pub reference: String,
     /// Interventions of the supervisor.
     pub interventions: Interventions,
-    /// The backend: name and version.
+    /// The backend's name and version.
     pub backend: String,
-    /// What the backend reports: label and text.
+    /// The backend's report: label and text.
     pub backend_report: Vec<(String, String)>,
-    /// Recorded against recomputed commands.
+    /// Comparison of recorded and recomputed commands.
     pub comparison: Option<Comparison>,
-    /// The log file, if there is one.
+    /// The log file, if any.
     pub log: Option<LogSummary>,
-    /// Anything else that the reader must know.
+    /// Further notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -96,22 +96,22 @@ pub struct Interventions {
     pub longest_dropout: f64,
     /// Gaps of a recording that were skipped.
     pub pauses: u64,
-    /// Failsafes that ended because frames came back.
+    /// Failsafes that ended because frames returned.
     pub resumed: u64,
     /// When and why the flight was given up.
     pub failsafe: Option<Failsafe>,
-    /// What became known of the actuators, and when (s after the first tick). The first ones, if there are many.
+    /// Actuator events and their times (s after the first tick). The first ones, if there are many.
     pub actuators: Vec<(f64, ActuatorEvent)>,
-    /// Limits that were exceeded: when (s after the first tick), and how. The first ones, if there are many.
+    /// Exceeded limits and their times (s after the first tick). The first ones, if there are many.
     pub exceeded: Vec<(f64, Exceeded)>,
 }
 
 /// When and why a flight was given up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failsafe {
-    /// s after the first tick.
+    /// Time after the first tick, s.
     pub time: f64,
-    /// The fault.
+    /// The fault, in words.
     pub reason: String,
 }
 
@@ -124,12 +124,12 @@ pub struct LogSummary {
     pub bytes: u64,
     /// Steps that were not logged because the queue was full (real time only).
     pub dropped: u64,
-    /// Why there is no log, if it could not be written to the end.
+    /// Why the log is missing or incomplete.
     pub failure: Option<String>,
 }
 
-/// Names of the [errors](StatePredictor::errors): of a vehicle of one body those of position and attitude; of a system those of the
-/// joints that slide and of those that turn, if there are any.
+/// Names of the [errors](StatePredictor::errors): position and attitude for a vehicle of one body; for a system, those
+/// of its prismatic and of its revolute joints, if it has any.
 pub(crate) fn error_names(predictor: &StatePredictor) -> [Option<&'static str>; 2] {
     let model = &predictor.system().model;
     if predictor.tracked().is_some() && model.body_count() == 1 {

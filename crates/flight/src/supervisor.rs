@@ -1,10 +1,11 @@
-//! The supervisor: a state machine that handles missing, stale and invalid frames, exceeded limits and the end of the flight.
+//! The supervisor: a state machine that handles missing, stale and invalid frames, exceeded limits and the end of the
+//! flight.
 //!
-//! What leads where stands in one [table](TABLE); this module turns what happens in a tick into its [triggers](Trigger).
+//! One [table](TABLE) holds all transitions; this module turns the events of a tick into its [triggers](Trigger).
 //!
-//! It knows neither vehicle nor backend: from the verdict on each tick it decides the action of that tick. Time is the
-//! time of the frames, so that a replayed flight takes the same decisions. Only [`Pilot`](crate::pilot::Pilot) drives it, and every change
-//! of mode goes through one function, `go`.
+//! It knows neither vehicle nor backend: the verdict on each tick determines the tick's action. Time is frame time,
+//! so a replayed flight takes the same decisions. Only [`Pilot`](crate::pilot::Pilot) drives it, and every mode
+//! change goes through one function, `go`.
 
 use serde::Deserialize;
 
@@ -50,7 +51,7 @@ impl Response {
 /// What to do when frames have been lost for longer than the hold time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnLoss {
-    /// The vehicle is flown: this follows.
+    /// A vehicle flies: respond like this.
     Respond(Response),
     /// Nothing is airborne (a recording of another controller's flight): skip until frames return.
     Skip,
@@ -61,16 +62,16 @@ pub enum OnLoss {
 pub struct Policy {
     /// The last command is held for less than this after the last good frame, ns.
     pub hold: i64,
-    /// What follows then.
+    /// The response after the hold time.
     pub on_loss: OnLoss,
-    /// Two good frames further apart than this (ns) count as a loss, even without a tick in between: the backend was
-    /// blocked, or its clock is wrong. Not for recordings of another controller's flight, which may have gaps.
+    /// Two good frames further apart than this (ns) count as a loss even without a tick in between: the backend was
+    /// blocked, or its clock is wrong. Not applied to recordings of another controller's flight, which may have gaps.
     pub longest_gap: i64,
-    /// After this long (ns) a failsafe becomes a landing.
+    /// A failsafe that lasts this long (ns) becomes a landing.
     pub longest_failsafe: i64,
-    /// After this long (ns) without a good frame a failsafe, which flies on the model meanwhile, becomes a landing.
+    /// A failsafe that flies on the model for this long (ns), without a good frame, becomes a landing.
     pub longest_blind: i64,
-    /// Whether frames that come back end a failsafe that their loss began.
+    /// Whether returning frames end a failsafe that their loss began.
     pub resume: bool,
     /// Whether there is a vehicle that must be armed.
     pub must_arm: bool,
@@ -83,15 +84,15 @@ pub struct Event {
     pub from: Mode,
     /// The mode after; the same for a warning.
     pub to: Mode,
-    /// What led there; `None` for a warning.
+    /// The trigger of the change; `None` for a warning.
     pub trigger: Option<Trigger>,
-    /// The fault that did.
+    /// The fault that caused it.
     pub fault: Option<Fault>,
     /// Time since the last command from a good frame, ns.
     pub gap: i64,
 }
 
-/// Counts of what the supervisor did.
+/// Counts of the supervisor's interventions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
     /// Dropouts that ended within the hold time.
@@ -100,18 +101,18 @@ pub struct Report {
     pub longest_dropout: i64,
     /// Pauses of a recording.
     pub pauses: u64,
-    /// Failsafes that ended because frames came back.
+    /// Failsafes that ended because frames returned.
     pub resumed: u64,
-    /// When (frame time, ns) and why the flight was given up: a failsafe began that did not end because frames came back, or the flight
-    /// was terminated.
+    /// When (frame time, ns) and why the flight was given up: a failsafe began that did not end with returning
+    /// frames, or the flight was terminated.
     pub given_up: Option<(i64, Fault)>,
-    /// Whether the motors are to be stopped, whatever follows.
+    /// Whether the motors must be stopped, whatever the consequences.
     pub terminated: bool,
     /// Whether the vehicle stands on the ground.
     pub touched_down: bool,
 }
 
-/// Changes of mode in one tick.
+/// The most mode changes in one tick.
 const MOST_EVENTS: usize = 4;
 
 /// The state machine; see its [table](TABLE).
@@ -119,17 +120,17 @@ const MOST_EVENTS: usize = 4;
 pub struct Supervisor {
     policy: Policy,
     mode: Mode,
-    /// Frame time of the last command that came from a good frame; before the first one, of the first good frame.
+    /// Frame time of the last command computed from a good frame; before the first command, of the first good frame.
     last_good: i64,
-    /// Frame time of the first command that the backend did not send, until it sends one.
+    /// Frame time of the first unsent command, until the backend sends one again.
     unsent_since: Option<i64>,
-    /// When (frame time, ns) and why the present failsafe began.
+    /// When (frame time, ns) and why the current failsafe began.
     failsafe: Option<(i64, Fault)>,
     /// Frame time of the last good frame.
     last_frame: i64,
-    /// Frame time since which frames have been good again during a failsafe.
+    /// Frame time since which frames have been good again in a failsafe.
     good_since: Option<i64>,
-    /// Frame time since which the law has failed during a failsafe.
+    /// Frame time since which the law has failed in a failsafe.
     lawless_since: Option<i64>,
     report: Report,
     events: [Option<Event>; MOST_EVENTS],
@@ -163,7 +164,7 @@ impl Supervisor {
         &self.report
     }
 
-    /// The oldest change of mode that was not taken yet.
+    /// Takes the oldest mode change that has not been taken yet.
     pub fn take_event(&mut self) -> Option<Event> {
         let first = self.events[0].take()?;
         self.events.rotate_left(1);
@@ -202,7 +203,7 @@ impl Supervisor {
         self.mode == Mode::Disarmed && self.must_arm()
     }
 
-    /// A complete frame at `time` (ns) shows that the reference begins near the vehicle, which must be armed.
+    /// A complete frame at `time` (ns) shows that the reference begins near the vehicle, which may now be armed.
     pub fn arm(&mut self, time: i64) -> Action {
         self.go(time, Trigger::Arm, None)
     }
@@ -212,23 +213,23 @@ impl Supervisor {
         self.go(time, Trigger::TakeOff, None)
     }
 
-    /// Somebody took the vehicle, which was commanded or about to be.
+    /// Another pilot or program took control of a vehicle that was commanded or about to be.
     pub fn taken(&mut self, time: i64) -> Action {
         self.go(time, Trigger::Taken, Some(Fault::Taken))
     }
 
-    /// The vehicle is armed, and where it must be.
+    /// The vehicle is armed and at its start.
     pub fn armed(&mut self, time: i64) -> Action {
         self.last_good = time;
         self.go(time, Trigger::Armed, None)
     }
 
-    /// The command computed at `time` failed the host's check, or there was none.
+    /// The command computed at `time` failed the host's check, or no command was computed.
     pub fn rejected(&mut self, time: i64, fault: Fault) -> Action {
         if !self.mode.is_failsafe() {
             return self.lost(time, fault);
         }
-        // Without its law the failsafe only falls: whoever can land by itself should.
+        // Without its law the failsafe only falls: a vehicle that can land by itself should.
         let since = *self.lawless_since.get_or_insert(time);
         let trigger = if time.saturating_sub(since) < self.policy.hold {
             Trigger::Fault
@@ -253,8 +254,8 @@ impl Supervisor {
         self.last_good = time;
     }
 
-    /// Whether the backend sent the commands of the tick at `time`. If not, the vehicle keeps the last ones that it received, for no
-    /// longer than the hold time, as when frames are lost.
+    /// Reports whether the backend sent the commands of the tick at `time`. If not, the vehicle keeps the last ones
+    /// that it received for at most the hold time, as when frames are lost.
     pub fn passed_on(&mut self, time: i64, passed_on: bool) {
         if passed_on {
             self.unsent_since = None;
@@ -264,7 +265,7 @@ impl Supervisor {
         if matches!(self.mode, Mode::Flying | Mode::Holding)
             && time.saturating_sub(since) >= self.policy.hold
         {
-            // The loss began with the first of them. Whom commands do not reach must land by itself.
+            // The loss began with the first unsent command. A vehicle that commands do not reach must land by itself.
             self.last_good = since;
             if let OnLoss::Respond(response) = self.policy.on_loss {
                 self.respond(time, Fault::Unsent, response.max(Response::Land));
@@ -272,7 +273,7 @@ impl Supervisor {
         }
     }
 
-    /// A limit is exceeded at `time` (ns). A response that is weaker than what already goes on changes nothing.
+    /// A limit is exceeded at `time` (ns). A response weaker than the one in progress changes nothing.
     pub fn exceeded(&mut self, time: i64, limit: Limit, response: Response) -> Action {
         self.respond(time, Fault::Limit(limit), response)
     }
@@ -282,7 +283,7 @@ impl Supervisor {
         self.go(time, Trigger::Land, Some(Fault::Requested))
     }
 
-    /// A call of the backend did not return until `time` (ns), which is much too late: the vehicle may have been told to land
+    /// A backend call has not returned until `time` (ns), much too late: the vehicle may have been told to land
     /// meanwhile.
     pub fn hung(&mut self, time: i64) -> Action {
         self.go(time, Trigger::Land, Some(Fault::Hung))
@@ -293,7 +294,7 @@ impl Supervisor {
         self.go(time, Trigger::TouchedDown, None)
     }
 
-    /// The backend lands by itself from here on, or nothing real is in the air.
+    /// From now on the backend lands by itself, or nothing real is in the air.
     pub fn landed(&mut self, time: i64) -> Action {
         self.go(time, Trigger::Landed, None)
     }
@@ -328,7 +329,8 @@ impl Supervisor {
             }
         }
         if let Err(fault) = frame {
-            // Between two frames of a real vehicle's telemetry there are ticks without one.
+            // Telemetry of a real vehicle is slower than the loop: there are ticks without a frame between two
+            // frames.
             let is_between = self.policy.must_arm
                 && fault == Fault::Missing
                 && time.saturating_sub(self.last_frame) < self.policy.hold;
@@ -351,7 +353,7 @@ impl Supervisor {
 
     fn respond(&mut self, time: i64, fault: Fault, response: Response) -> Action {
         if let Some(trigger) = response.trigger() {
-            // Frames that come back do not end a failsafe that something else has asked for meanwhile.
+            // Returning frames do not end a failsafe that something else has requested meanwhile.
             if let Some((_, cause)) = &mut self.failsafe
                 && !fault.is_of_frames()
             {

@@ -1,20 +1,20 @@
-//! Whether a vehicle that is to be armed must take off by itself, and how high.
+//! Whether a vehicle must take off by itself once it is armed, and how high.
 
 use fly_hal::{Description, Frame};
 
 use crate::binding::{GroupBinding, bind_part};
 use crate::config::TakeOff;
 
-/// Whether frames tell that a vehicle stands, and how high it is to climb.
+/// Whether frames report that the vehicle is on the ground, and how high it must climb.
 #[derive(Debug, Clone, Copy)]
 pub struct StartHeight {
     take_off: TakeOff,
-    /// `vehicle.armed`, if frames tell it.
+    /// The `vehicle.armed` signal, if frames carry it.
     armed: Option<GroupBinding>,
 }
 
 impl StartHeight {
-    /// As the configuration says, with what this backend tells; `None` where nothing takes off by itself.
+    /// From the configuration and this backend's signals; `None` if the vehicle does not take off by itself.
     pub fn new(take_off: TakeOff, description: &Description) -> Option<Self> {
         (take_off != TakeOff::None).then(|| Self {
             take_off,
@@ -22,8 +22,9 @@ impl StartHeight {
         })
     }
 
-    /// How high the vehicle is to climb, m, from this height to that at which the reference begins; 0 if it does not stand. It stands while it is not armed, or
-    /// where it is `low`: on the known ground.
+    /// How far the vehicle must climb, m, from its height `from` to the height `to` at which the reference begins; 0
+    /// unless it is on the ground. It is on the ground while it is not armed, or if it is `low`: at the known height of
+    /// the ground.
     pub fn climb(&self, frame: &Frame, from: f64, to: f64, low: Option<bool>) -> f64 {
         let armed = (self.armed)
             .filter(|binding| frame.groups[binding.group].valid)

@@ -1,38 +1,39 @@
-//! The times of the ticks, from the times of the frames: strictly increasing, whatever the backend's clock does.
+//! Tick times from frame times: strictly increasing, whatever the backend's clock does.
 
 use crate::supervisor::Fault;
 
-/// Frames with times beyond this, in either direction, are rejected, so that later times do not overflow.
+/// Frames with times beyond this, in either direction, are rejected, so that later times cannot overflow.
 const LATEST: i64 = i64::MAX / 2;
 
 /// The clock of a flight.
 ///
-/// A tick without a frame has the expected time: a step after the last one, or as much later as has passed on the host's clock. One frame whose time is far from that is a fault of the frame; when the next
-/// one follows it, the backend's clock has leapt, and its times are shifted from then on, so that the time of the flight goes on.
+/// A tick without a frame gets the expected time: one step after the last tick, or more if more time has passed on the
+/// host's clock. A single frame whose time is far from that is a faulty frame. If the next frame follows it, the
+/// backend's clock has jumped; its times are then shifted so that flight time continues.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline {
     /// Nominal time between ticks, ns.
     step: i64,
-    /// Two frames further apart than this (ns) are not neighbours.
+    /// Two frames further apart than this (ns) are not consecutive.
     longest_gap: i64,
-    /// Whether a jump forward is believed: recordings have gaps.
+    /// Whether a jump forward is accepted: recordings have gaps.
     recording: bool,
-    /// Added to the backend's times, ns.
+    /// Offset added to the backend's times, ns.
     shift: i64,
     /// Times of the first and of the last tick, ns.
     first: Option<i64>,
     last: Option<i64>,
-    /// Time between the last two ticks, ns; the nominal one before there are two.
+    /// Time between the last two ticks, ns; the nominal time until there are two.
     spacing: i64,
     /// The backend's time of the last accepted frame, ns.
     last_fresh: Option<i64>,
-    /// The backend's time of a frame that leapt, until the next frame.
+    /// The backend's time of a frame that jumped, until the next frame.
     suspect: Option<i64>,
     leaps: u64,
 }
 
 impl Timeline {
-    /// Before the first tick, with this nominal time between ticks, ns.
+    /// A timeline before the first tick, with this nominal time between ticks, ns.
     pub fn new(step: i64, longest_gap: i64, recording: bool) -> Self {
         Self {
             step,
@@ -48,11 +49,12 @@ impl Timeline {
         }
     }
 
-    /// The time of the tick that brought a frame of the backend's time `raw`, `passed` ns of the host's clock after the last one
-    /// (0 where the backend's clock is not real time).
+    /// Returns the time of a tick whose frame has the backend's time `raw`. `passed` is the host-clock time since the
+    /// last tick, ns (0 if the backend's clock is not real time).
     ///
     /// # Errors
-    /// [`Fault::Time`] if the time does not advance, [`Fault::Leap`] if it leaps: the tick has [the expected time](Self::missing).
+    /// [`Fault::Time`] if the time does not advance, [`Fault::Leap`] if it jumps; the tick then has [the expected
+    /// time](Self::missing).
     pub fn fresh(&mut self, raw: i64, passed: i64) -> Result<i64, Fault> {
         let suspect = self.suspect.take();
         if !(-LATEST..=LATEST).contains(&raw) {
@@ -68,7 +70,7 @@ impl Timeline {
         if self.follows(time, last, passed) {
             return Ok(self.accept(raw, time));
         }
-        // The next frame after a tick without one may be stamped up to two steps before that tick.
+        // A frame after a tick without one may be stamped up to two steps before that tick.
         let late = last.saturating_sub(time);
         let newer = self.last_fresh.is_none_or(|fresh| raw > fresh);
         let step = self.step.max(self.spacing);
@@ -85,13 +87,14 @@ impl Timeline {
         Err(Fault::Leap)
     }
 
-    /// The time of a tick without a usable frame: the backend's time `raw` where that is plausible, else the expected one.
+    /// Returns the time of a tick without a usable frame: the backend's time `raw` if plausible, else the expected
+    /// time.
     pub fn missing(&mut self, raw: Option<i64>, passed: i64) -> i64 {
         let told = (raw.map(|raw| raw.saturating_add(self.shift))).filter(|time| {
             self.last
                 .is_none_or(|last| self.follows(*time, last, passed))
         });
-        // A read that came back late took its time of the flight, too.
+        // The time of a late read is part of the flight as well.
         let step = self.step.max(passed);
         let expected = self.last.map_or(0, |last| last.saturating_add(step));
         let time = told
@@ -100,7 +103,7 @@ impl Timeline {
         self.tick(time)
     }
 
-    /// Whether a frame at `time` may be the next one after `last`.
+    /// Whether a frame at `time` may be the successor of one at `last`.
     fn follows(&self, time: i64, last: i64, passed: i64) -> bool {
         let ahead = time.saturating_sub(last);
         ahead > 0 && (self.recording || ahead <= self.longest_gap.saturating_add(passed))
@@ -124,7 +127,7 @@ impl Timeline {
         self.step
     }
 
-    /// Half the time to the next tick, ns, as far as one knows: a recording may have a rate of its own.
+    /// Half the time to the next tick, ns, as far as it is known: a recording may have a different rate.
     pub fn half_step(&self) -> i64 {
         self.step.min(self.spacing) / 2
     }
@@ -144,12 +147,12 @@ impl Timeline {
         self.last_fresh.is_some()
     }
 
-    /// What is added to the backend's times, ns.
+    /// Offset added to the backend's times, ns.
     pub fn shift(&self) -> i64 {
         self.shift
     }
 
-    /// How often the backend's clock has leapt.
+    /// How often the backend's clock has jumped.
     pub fn leaps(&self) -> u64 {
         self.leaps
     }
@@ -223,7 +226,7 @@ mod tests {
         let mut timeline = begun(false);
         assert_eq!(timeline.missing(None, 70), 1070);
         assert_eq!(timeline.missing(None, 1), 1072);
-        // Of the time while nothing came.
+        // Host time passes while no frame comes.
         let mut timeline = begun(false);
         assert_eq!(timeline.missing(None, 70), 1070);
         assert_eq!(timeline.fresh(1060, 2), Ok(1071));
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn ticks_always_advance() {
-        // Any times, from a small generator.
+        // Arbitrary times from a small generator.
         let mut seed = 1_u64;
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,21 +1,22 @@
-//! Tracking errors of a flight: all of it, its transient and what is left after it, in constant memory.
+//! Tracking errors of a flight: overall, in the transient and after it, in constant memory.
 
 use fly_control::predictor::StatePredictor;
 use nalgebra::Vector3;
 
 use crate::statistics::Magnitude;
 
-/// Settled is what stays within this part of the largest error.
+/// An error has settled once it stays within this fraction of the largest error.
 const BAND: f64 = 0.02;
-/// Errors below this, m or rad, count as none.
+/// Errors below this, m or rad, count as zero.
 const RESOLUTION: f64 = 1e-9;
-/// An error that begins at less than this part of the largest one is no step response: rise and overshoot mean nothing.
+/// An error that begins below this fraction of the largest one is not a step response: rise time and overshoot are
+/// meaningless.
 const STEP: f64 = 0.5;
-/// What has been inside a band for a smaller part of the flight than this may leave it again: it has not settled.
+/// An error inside a band for a smaller fraction of the flight than this may leave it again: it has not settled.
 const SETTLED: f64 = 0.1;
-/// The part at the end of the flight in which the steady offset is measured.
+/// Final fraction of the flight over which the steady offset is measured.
 const STEADY: f64 = 0.25;
-/// Most blocks of the mean error.
+/// Largest number of blocks of the mean error.
 const BLOCKS: usize = 64;
 
 /// The errors of one kind over a flight: distances in m, or angles in rad.
@@ -25,26 +26,30 @@ pub struct TrackingError {
     pub magnitude: Magnitude,
     /// At the beginning.
     pub initial: f64,
-    /// Time from 90 % to 10 % of the initial error, s; `None` if it never got there, or began small.
+    /// Time from 90 % to 10 % of the initial error, s; `None` if 10 % was never reached, or if the initial error is
+    /// small.
     pub rise_time: Option<f64>,
-    /// How far the error went beyond zero, along the direction that it began in, as a part of the initial one; `None` if that is small.
+    /// Overshoot beyond zero, along the initial direction of the error, as a fraction of the initial error; `None` if
+    /// that is small.
     pub overshoot: Option<f64>,
-    /// When the error entered the band of 2 % of the largest one for good, s after the beginning; `None` if it did not.
+    /// When the error entered the band of 2 % of the largest one for good, s after the beginning; `None` if it never
+    /// did.
     pub settling_time: Option<f64>,
     /// The tolerance of `[reference]`, m or rad.
     pub tolerance: Option<f64>,
-    /// When the error entered the tolerance for good, s after the beginning; `None` if it did not, or there is none.
+    /// When the error entered the tolerance for good, s after the beginning; `None` if it never did, or if there is no
+    /// tolerance.
     pub time_to_tolerance: Option<f64>,
-    /// Root mean square since then, or since the settling time without a tolerance.
+    /// Root mean square after entering the tolerance or, without one, after the settling time.
     pub rms_settled: Option<f64>,
-    /// Magnitude of the mean error in the last quarter of the flight.
+    /// Magnitude of the mean error over the last quarter of the flight.
     pub steady_offset: f64,
 }
 
-/// Follows distance and angle of a flight.
+/// Records the distance and angle errors of a flight.
 #[derive(Debug, Clone)]
 pub(crate) struct Tracking {
-    /// Displacement and rotation vector of each body: at the beginning, and now.
+    /// Displacement and rotation vector of each body, initial and current.
     initial: Vec<[Vector3<f64>; 2]>,
     now: Vec<[Vector3<f64>; 2]>,
     started: bool,
@@ -53,7 +58,7 @@ pub(crate) struct Tracking {
 }
 
 impl Tracking {
-    /// For a model of so many bodies, with the tolerances of distance (m) and angle (rad).
+    /// For a model with this many bodies and these tolerances of distance (m) and angle (rad).
     pub fn new(bodies: usize, tolerances: [Option<f64>; 2]) -> Self {
         let none = vec![[Vector3::zeros(); 2]; bodies];
         Self {
@@ -92,7 +97,7 @@ impl Tracking {
         }
     }
 
-    /// The errors of distance and angle. Allocates.
+    /// Returns the errors of distance and angle. Allocates.
     pub fn finish(&self) -> [TrackingError; 2] {
         let means = self.means.of_last(STEADY);
         let offset = |kind: usize| {
@@ -113,16 +118,17 @@ struct Transient {
     start: f64,
     last: f64,
     initial: f64,
-    /// When it first was at or below 90 % and 10 % of the initial one.
+    /// When it first was at or below 90 % and 10 % of the initial error.
     passed: [Option<f64>; 2],
-    /// The error along the initial one, times that, where it is least; 0 if it never is negative.
+    /// The smallest product of the error's component along the initial error and the initial error; 0 if never
+    /// negative.
     beyond: f64,
     band: Inside,
     tolerance: Option<f64>,
     within: Inside,
 }
 
-/// Since when an error has been inside a band, and its root mean square since.
+/// Since when the error has been inside a band, and its root mean square since then.
 #[derive(Debug, Clone, Copy, Default)]
 struct Inside {
     since: Option<f64>,
@@ -131,7 +137,7 @@ struct Inside {
 
 impl Inside {
     fn record(&mut self, time: f64, error: f64, band: f64) {
-        // A NaN is in no band.
+        // A NaN is outside every band.
         if error <= band.max(RESOLUTION) {
             self.since.get_or_insert(time);
             self.magnitude.record(error);
@@ -161,7 +167,8 @@ impl Transient {
             }
         }
         self.beyond = self.beyond.min(along);
-        // The band grows only when the error itself is the largest so far, and outside of it: what was inside since stays inside.
+        // The band grows only when the error is the largest so far, and thus outside the band; errors inside it stay
+        // inside.
         (self.band).record(time, error, BAND * self.magnitude.max());
         if let Some(tolerance) = self.tolerance {
             self.within.record(time, error, tolerance);
@@ -196,15 +203,15 @@ impl Transient {
     }
 }
 
-/// Sums of numbers in at most [`BLOCKS`] blocks of equal length; where there are more, neighbours become one.
+/// Sums of values in at most [`BLOCKS`] blocks of equal length; when they run out, neighbouring blocks are merged.
 #[derive(Debug, Clone)]
 struct Means {
     width: usize,
-    /// One block after the other, the last one not full.
+    /// The sums of successive blocks; the last block is not full.
     sums: Vec<f64>,
     /// Full blocks.
     full: usize,
-    /// Samples in a full block, and in the last one.
+    /// Number of samples in a full block and in the last one.
     length: u64,
     filled: u64,
 }
@@ -243,7 +250,8 @@ impl Means {
         }
     }
 
-    /// The means over this part of all samples, the last ones: to a block's length, and at least one block.
+    /// The means over the last samples that make up this fraction of all: to within a block's length, and at least one
+    /// block.
     fn of_last(&self, part: f64) -> Vec<f64> {
         let total = self.full as u64 * self.length + self.filled;
         let first = (total as f64 * (1.0 - part) / self.length as f64).floor();
@@ -293,7 +301,7 @@ mod tests {
         // exp(-pi zeta / sqrt(1 - zeta^2))
         let overshoot = (-std::f64::consts::PI * zeta / (1.0 - zeta * zeta).sqrt()).exp();
         assert!((found.overshoot.unwrap() - overshoot).abs() < 1e-5);
-        // Of this damping ratio omega t_r = 1.64 and omega t_s = 8.08, see Franklin, Powell and Emami-Naeini.
+        // For this damping ratio omega t_r = 1.64 and omega t_s = 8.08, see Franklin, Powell and Emami-Naeini.
         assert!(
             (omega * found.rise_time.unwrap() - 1.64).abs() < 0.01,
             "{found:?}"
@@ -323,10 +331,10 @@ mod tests {
         let found = response(Some(0.1), f64::cos);
         assert_eq!((found.settling_time, found.time_to_tolerance), (None, None));
         assert_eq!(found.rms_settled, None);
-        // One that only ends inside has not either.
+        // An error that is inside only at the end has not settled either.
         let found = response(Some(0.1), |t| if t < 9.9 { 1.0 } else { 0.0 });
         assert_eq!((found.settling_time, found.time_to_tolerance), (None, None));
-        // What begins without an error is no step.
+        // An error that begins at zero is not a step response.
         let found = response(None, |t| if t < 1.0 { 0.0 } else { (1.0 - t).exp() });
         assert_eq!((found.rise_time, found.overshoot), (None, None));
         assert!((found.settling_time.unwrap() - 1.0 - 50.0_f64.ln()).abs() < 2.1e-3);

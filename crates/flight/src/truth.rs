@@ -1,30 +1,30 @@
-//! The true state of a simulation, which its frames carry beside what is measured. Nothing that controls reads it.
+//! The true state of a simulation, which its frames carry beside the measurements. The control path never reads it.
 
 use fly_hal::signal::{group_names, truth};
 use fly_hal::{Description, Frame};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
-/// Where frames carry the truth, and what they said last.
+/// Where frames carry the truth, and its last values.
 #[derive(Debug, Clone)]
 pub(crate) struct Truth {
     /// The group of all true values.
     group: usize,
     measurements: Measurements,
-    /// Indices in the frame of the numbers of each group of measurements.
+    /// Indices in the frame of the values of each measurement group.
     state: Vec<Vec<usize>>,
-    /// Indices of what the actuators do, in the order of the vehicle's commands.
+    /// Indices of the actuators' outputs, in the order of the vehicle's commands.
     actual: Option<Vec<usize>>,
     /// Configuration and velocity of the controller's model.
     configuration: Vec<f64>,
     velocity: Vec<f64>,
-    /// What the actuators do.
+    /// The actuators' outputs.
     commands: Vec<f64>,
     known: bool,
 }
 
 impl Truth {
-    /// Binds the truth about a system's whole state; `None` unless the backend tells all of it.
+    /// Binds the truth for a system's whole state; `None` unless the backend provides all of it.
     pub fn bind(description: &Description, system: &System) -> Option<Self> {
         let model = &system.model;
         let measurements = Measurements::new(model, Measurements::tracked(model));
@@ -47,7 +47,7 @@ impl Truth {
         })
     }
 
-    /// Reads the truth of this frame, if it has any. Does not allocate.
+    /// Reads the truth from this frame, if it contains any. Does not allocate.
     pub fn read(&mut self, frame: &Frame, system: &System) {
         let status = frame.groups[self.group];
         self.known = status.valid && status.stamp == frame.time;
@@ -69,17 +69,18 @@ impl Truth {
         }
     }
 
-    /// The true configuration of the controller's model; `None` where the last frame did not tell it.
+    /// The true configuration of the controller's model; `None` if the last frame did not contain it.
     pub fn configuration(&self) -> Option<&[f64]> {
         self.known.then_some(self.configuration.as_slice())
     }
 
-    /// The true configuration and velocity; `None` where the last frame did not tell them.
+    /// The true configuration and velocity; `None` if the last frame did not contain them.
     pub fn state(&self) -> Option<(&[f64], &[f64])> {
         Some((self.configuration()?, &self.velocity))
     }
 
-    /// What the actuators really do, in the order of the vehicle's commands; `None` where the last frame did not tell it.
+    /// The actuators' true outputs, in the order of the vehicle's commands; `None` if the last frame did not contain
+    /// them.
     pub fn actuators(&self) -> Option<&[f64]> {
         let told = self.known && self.actual.is_some();
         told.then_some(self.commands.as_slice())
@@ -121,7 +122,7 @@ mod tests {
         truth.read(&frame, &system);
         assert_eq!(truth.configuration(), Some(&[0.25][..]));
         assert_eq!(truth.actuators(), None, "of the motor nothing is told");
-        // The next frame does not tell it.
+        // The next frame does not contain it.
         frame.time = 5;
         truth.read(&frame, &system);
         assert_eq!(truth.configuration(), None);

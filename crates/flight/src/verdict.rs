@@ -6,13 +6,13 @@ pub enum End {
     /// The configured duration has passed.
     #[default]
     Completed,
-    /// The backend has no more frames: the end of a recording.
+    /// The backend has no more frames: the recording has ended.
     OutOfFrames,
     /// The user interrupted it.
     Interrupted,
     /// The supervisor ended it.
     SafetyStop,
-    /// Somebody took the vehicle, as a pilot who changes its mode.
+    /// Another pilot or program took control of the vehicle, for example by changing its mode.
     TakenOver,
     /// The backend failed, with this message.
     Backend(String),
@@ -20,21 +20,21 @@ pub enum End {
     Panicked(String),
 }
 
-/// How a flight went. Every flight ends with one.
+/// The result of a flight. Every flight has one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Flown to its end, and the reference was not lost.
+    /// The flight reached its end without losing the reference.
     #[default]
     Flown,
-    /// The user ended it before its end.
+    /// The user ended the flight early.
     Interrupted,
-    /// The supervisor gave it up: frames were lost, or a limit of `[safety.limits]` was exceeded.
+    /// The supervisor gave up the flight: frames were lost, or a limit of `[safety.limits]` was exceeded.
     SafetyStop,
     /// The loop lost its reference: the default limit of the position error was exceeded, or the attitude was lost.
     Diverged,
-    /// It hit the ground.
+    /// The vehicle hit the ground.
     Crashed,
-    /// Somebody took the vehicle.
+    /// Another pilot or program took control of the vehicle.
     TakenOver,
     /// The backend failed.
     BackendFailed,
@@ -42,22 +42,22 @@ pub enum Verdict {
     InternalError,
 }
 
-/// What a verdict is derived from.
+/// The evidence that a verdict is derived from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each stands for itself
 pub(crate) struct Evidence {
-    /// It hit the ground.
+    /// The vehicle hit the ground.
     pub crashed: bool,
     /// The loop had lost its reference when the flight ended or was given up.
     pub diverged: bool,
-    /// The supervisor gave it up.
+    /// The supervisor gave up the flight.
     pub given_up: bool,
-    /// It would have ended without the user.
+    /// The flight would have ended without the user.
     pub has_end: bool,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 8] = [
         Self::Flown,
         Self::Interrupted,
@@ -69,7 +69,7 @@ impl Verdict {
         Self::InternalError,
     ];
 
-    /// The verdict on a flight that ended like this. The worst that was seen counts.
+    /// The verdict on a flight with this end: the worst that the evidence supports.
     pub(crate) fn of(end: &End, evidence: Evidence) -> Self {
         match end {
             _ if evidence.crashed => Self::Crashed,
@@ -100,7 +100,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict in words, after how the flight ended.
+    /// The verdict in words, to follow the description of how the flight ended.
     pub fn describe(self, end: &End) -> String {
         match (self, end) {
             (Self::Flown, End::OutOfFrames) => "flown to the last frame".to_owned(),

@@ -1,9 +1,10 @@
-//! Watches over the calls of a backend: one that does not return must not leave a vehicle alone.
+//! Watches the calls of a backend: one that hangs must not leave a vehicle without commands.
 //!
-//! An instance is called by one thread at a time, so that nobody else can command the vehicle while a call of it hangs. What the ABI
-//! allows meanwhile is the plugin's [`EmergencyLine`]: the vehicle is told over it to land, again and again until that has gone out, by a thread of its own, since that
-//! call may hang as well. A call that does not return then either
-//! is given up, and with it the process, if whoever flies [says how](crate::Flight::on_hang): the vehicle's own failsafe takes over.
+//! An instance is called by one thread at a time, so no other thread can command the vehicle while a call hangs. The
+//! ABI permits one thing meanwhile: the plugin's [`EmergencyLine`]. A separate thread uses it to tell the vehicle to
+//! land and repeats this until it has been sent; the thread is separate because that call may hang as well. A call that
+//! does not return even then is given up, and with it the process, if the caller [says how](crate::Flight::on_hang):
+//! the vehicle's own failsafe then takes over.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
@@ -17,7 +18,7 @@ use tracing::dispatcher::{self, Dispatch};
 /// No call is under way.
 const NEVER: i64 = i64::MAX;
 
-/// A function of the backend.
+/// A backend function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Call {
@@ -62,16 +63,16 @@ impl Call {
     }
 }
 
-/// A call that does not return.
+/// A call that hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hang {
     /// The call.
     pub call: Call,
-    /// For how long it has been overdue.
+    /// How long the call has been overdue.
     pub overdue: Duration,
-    /// Whether the vehicle was told to land, past the call.
+    /// Whether the vehicle was told to land over the emergency line.
     pub landing: bool,
-    /// Whether the vehicle is somebody else's, who took it.
+    /// Whether another pilot or program had taken control of the vehicle.
     pub given_away: bool,
 }
 
@@ -89,10 +90,10 @@ impl fmt::Display for Hang {
     }
 }
 
-/// What is done with a call that is given up.
+/// Runs when a call is given up.
 type GiveUp = Box<dyn FnOnce(Hang) + Send>;
 
-/// The threads that watch, and that tell the vehicle to land. Dropping it ends them.
+/// The threads that watch the calls and tell the vehicle to land. Dropping it ends them.
 pub(crate) struct Watchdog {
     shared: Arc<Shared>,
     watching: Option<JoinHandle<()>>,
@@ -100,26 +101,26 @@ pub(crate) struct Watchdog {
 }
 
 struct Shared {
-    /// When the call that is under way must have returned, ns of the monotonic clock.
+    /// When the call in progress must have returned, ns of the monotonic clock.
     due: AtomicI64,
-    /// When it is given up, ns of the same clock.
+    /// When the call is given up, ns of the monotonic clock.
     last: AtomicI64,
     call: AtomicU8,
     /// Whether the vehicle must be told to land.
     alarm: AtomicBool,
-    /// Whether it was.
+    /// Whether the vehicle was told to land.
     landing: AtomicBool,
     over: AtomicBool,
-    /// Whether the vehicle is not ours any more: it is told nothing.
+    /// Whether another pilot or program has control of the vehicle: it is sent nothing.
     given_away: AtomicBool,
     give_up: Mutex<Option<GiveUp>>,
 }
 
 impl Watchdog {
-    /// Begins to watch; `line` leads to the vehicle.
+    /// Starts to watch; `line` leads to the vehicle.
     ///
     /// # Errors
-    /// There is no thread for it.
+    /// The thread cannot be created.
     pub fn start(line: Option<EmergencyLine>) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             due: AtomicI64::new(NEVER),
@@ -133,7 +134,7 @@ impl Watchdog {
         });
         let named = |name: &str| thread::Builder::new().name(name.into());
         let told = Arc::clone(&shared);
-        // Nobody waits for its end: the plugin's own call may never return.
+        // The thread is not joined: the plugin's call may never return.
         let telling = line.map(|line| named("fly-emergency").spawn(move || told.tell(&line)));
         let telling = telling.transpose()?.map(|handle| handle.thread().clone());
         let (watched, teller) = (Arc::clone(&shared), telling.clone());
@@ -148,7 +149,7 @@ impl Watchdog {
         })
     }
 
-    /// What is done, on the watchdog's thread, when a call is given up.
+    /// Sets the action to run, on the watchdog's thread, when a call is given up.
     pub fn on_hang(&self, give_up: GiveUp) {
         let mut slot = self
             .shared
@@ -158,19 +159,19 @@ impl Watchdog {
         *slot = Some(give_up);
     }
 
-    /// Runs a call that must have returned at `due`, and is given up at `last`, ns of the monotonic clock.
+    /// Runs a call that must return by `due` and is given up at `last`, ns of the monotonic clock.
     pub fn watching<R>(&self, call: Call, due: i64, last: i64, run: impl FnOnce() -> R) -> R {
         self.shared.call.store(call as u8, Ordering::Relaxed);
         self.shared.last.store(last, Ordering::Relaxed);
         self.shared.due.store(due, Ordering::Release);
         let result = run();
         self.shared.due.store(NEVER, Ordering::Release);
-        // Whoever returned can be commanded again.
+        // After the call returned, the vehicle can be commanded again.
         self.shared.alarm.store(false, Ordering::Release);
         result
     }
 
-    /// From here on the vehicle is told nothing. Calls are still watched.
+    /// From now on the vehicle is sent nothing. Calls are still watched.
     pub fn give_away(&self) {
         self.shared.given_away.store(true, Ordering::Release);
     }
@@ -189,7 +190,7 @@ impl Drop for Watchdog {
         }
         if let Some(watching) = self.watching.take() {
             watching.thread().unpark();
-            // It cannot panic, and nobody could be told.
+            // It cannot panic, and a panic could not be reported.
             let _ = watching.join();
         }
     }
@@ -197,7 +198,7 @@ impl Drop for Watchdog {
 
 impl Shared {
     fn watch(&self, teller: Option<&Thread>) {
-        // The call for which the alarm was given.
+        // The call for which the alarm was raised.
         let mut alarm = NEVER;
         while !self.over.load(Ordering::Acquire) {
             let (due, now) = (self.due.load(Ordering::Acquire), monotonic_now());
@@ -222,7 +223,7 @@ impl Shared {
         }
     }
 
-    /// Has the vehicle told to land, and waits until it is, but not for long.
+    /// Raises the alarm so that the vehicle is told to land, and waits for that, but not for long.
     fn alarm(&self, teller: Option<&Thread>) {
         let Some(teller) = teller else {
             return;
@@ -238,7 +239,7 @@ impl Shared {
         }
     }
 
-    /// Tells the vehicle to land whenever it must be told. Once it lands it lands.
+    /// Tells the vehicle to land whenever the alarm is raised. Once it is landing, it lands.
     fn tell(&self, line: &EmergencyLine) {
         while !self.over.load(Ordering::Acquire) && !self.landing.load(Ordering::Acquire) {
             if !self.alarm.load(Ordering::Acquire) {
@@ -262,7 +263,7 @@ impl Shared {
     }
 }
 
-/// How long the threads sleep at most, ns: calls are allowed longer.
+/// Longest sleep of the threads, ns; calls are allowed more time than this.
 const IDLE: i64 = 10_000_000;
 /// How long the plugin's emergency function may take before it counts as failed, ns.
 const ANSWER: i64 = 20_000_000;

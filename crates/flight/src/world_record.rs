@@ -1,4 +1,5 @@
-//! The record of a simulated world that nobody controls from here, or several do: all bodies, drawn together.
+//! The record of a simulated world with all its bodies: of several vehicles, or of a plant that is controlled from
+//! outside.
 
 use fly_hal::{Description, Frame, Instance};
 use fly_lie::operators::{angular, linear};
@@ -15,14 +16,14 @@ use crate::summary::LogSummary;
 use crate::supervisor::Mode;
 use crate::truth::Truth;
 
-/// Writes a row a tick: the world's frame, the pose of every body, the commands of all.
+/// Writes one row per tick: the world's frame, the pose of every body, and all commands.
 pub(crate) struct WorldRecord<'a> {
     sink: &'a mut dyn Sink,
     system: System,
     workspace: Workspace<f64>,
-    /// `None` if the backend does not tell where everything is.
+    /// `None` if the backend does not provide the poses of all bodies.
     truth: Option<Truth>,
-    /// Empty of one body alone, whose state is in its own message.
+    /// Empty for a single body, whose state is in its own message.
     poses: Vec<[f64; 7]>,
     /// The commands of the world, in the model's order.
     order: Vec<usize>,
@@ -32,7 +33,7 @@ pub(crate) struct WorldRecord<'a> {
 }
 
 impl<'a> WorldRecord<'a> {
-    /// Begins it, of a world with the bodies of `system`.
+    /// Begins the record of a world with the bodies of `system`.
     pub fn begin(
         setup: Setup<'_>,
         system: &System,
@@ -68,7 +69,7 @@ impl<'a> WorldRecord<'a> {
         })
     }
 
-    /// Records the world's frame, if it is a new one, and the commands in force, in the backend's order. Does not allocate.
+    /// Records the world's frame, if it is new, and the commands in force, in the backend's order. Does not allocate.
     pub fn tick(&mut self, frame: &Frame, commands: &[f64], messages: &Messages) {
         messages.drain(|message| self.sink.message(frame.time, message));
         if self.last.replace(frame.time) == Some(frame.time) || !self.sink.wants_rows() {
@@ -115,7 +116,7 @@ impl<'a> WorldRecord<'a> {
         });
     }
 
-    /// Finishes it.
+    /// Finishes the record.
     pub fn finish(
         &mut self,
         flight_time: f64,
@@ -136,7 +137,7 @@ impl<'a> WorldRecord<'a> {
     }
 }
 
-/// Where the backend has each command of the record.
+/// The backend's index of each command of the record.
 fn order(backend: &Description, record: &Description) -> Vec<usize> {
     (record.commands())
         .filter_map(|command| backend.command_index(&command.name))

@@ -2,7 +2,7 @@
 
 use crate::{Clock, Configuration, Deadline, Description, Error, FrameMut, ReadOutcome};
 
-/// What is known of a backend before it is configured.
+/// Facts about a backend that do not depend on its configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
     /// Its name, as in `[backend] plugin = "name"`.
@@ -13,8 +13,8 @@ pub struct Info {
     pub summary: &'static str,
     /// Its clock.
     pub clock: Clock,
-    /// The signals that it may have, for listings: patterns separated by spaces, such as
-    /// `"pose.position.* rotor.{i}.thrust"`.
+    /// The signals that it may have, for listings: patterns separated by spaces, such as `"pose.position.*
+    /// rotor.{i}.thrust"`.
     pub signals: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub enum Request {
     Land,
     /// Hold position and attitude.
     Hold,
-    /// Stop the motors at once, whatever follows.
+    /// Stop the motors at once, whatever the consequences.
     Terminate,
 }
 
@@ -41,28 +41,30 @@ impl Request {
     }
 }
 
-/// How far the vehicle is with what it was asked for.
+/// Progress of the last request to the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// It has done it, or does it by itself from here on.
+    /// Complete, or the vehicle continues by itself from here.
     Done,
-    /// It has not answered yet.
+    /// No answer yet.
     Underway,
 }
 
-/// Asks the vehicle to carry out an action, from another thread, while a call of the backend does not return. Returns whether the request
-/// went out. It must not wait, and use nothing that the backend holds during its calls: a socket of its own, an atomic flag.
+/// Asks the vehicle to carry out an action, from another thread, while a call of the backend hangs. Returns whether the
+/// request was sent. It must not block, and must not use anything that the backend holds during its calls: use a
+/// separate socket or an atomic flag.
 pub type Emergency = Box<dyn Fn(Request) -> bool + Send + Sync>;
 
-/// A vehicle, a simulation of one, or a recording.
+/// A vehicle, a simulated vehicle, or a recording.
 ///
-/// Implement it, then [`export_backend!`](crate::export_backend), in a crate of type `cdylib`. The export enforces the
-/// lifecycle: `read` and `write` come only between `start` and `stop`, `start` and `stop` at most once, and `write`
-/// always with as many finite values as there are commands. A panic in any of these is caught, reported to the host and
-/// ends the instance.
+/// Implement this trait, then call [`export_backend!`](crate::export_backend) in a crate of type `cdylib`. The export
+/// enforces the lifecycle: `read` and `write` are called only between `start` and `stop`, `start` and `stop` at most
+/// once, and `write` always with exactly as many finite values as there are commands. A panic in any function is
+/// caught, reported to the host, and ends the instance.
 ///
-/// One thread at a time calls them, between start and stop the flight thread: `read` and `write` should not allocate and must not
-/// wait past the deadline. Keep all state in `self`, never in a `static`: there may be several instances at once.
+/// One thread at a time calls these functions; between start and stop it is the flight thread. `read` and `write`
+/// should not allocate and must not block past the deadline. Keep all state in `self`, never in a `static`: several
+/// instances may exist at once.
 ///
 /// ```
 /// use fly_hal::{Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info, ReadOutcome};
@@ -109,13 +111,13 @@ pub trait Backend: Sized + Send {
     /// Name, version and clock.
     const INFO: Info;
 
-    /// Reads the texts and determines the signals. It accesses nothing but the files that the texts name.
+    /// Parses the texts and determines the signals. Accesses no files other than those that the texts name.
     ///
     /// # Errors
-    /// What is invalid in the texts, with its [location](crate::Location).
+    /// The texts are invalid; the error has its [location](crate::Location).
     fn configure(configuration: &Configuration) -> Result<Self, Error>;
 
-    /// The signals, which do not change after [`configure`](Self::configure).
+    /// The signals; they do not change after [`configure`](Self::configure).
     fn description(&self) -> &Description;
 
     /// Opens links and waits for the vehicle until a first frame can be read.
@@ -126,13 +128,13 @@ pub trait Backend: Sized + Send {
         Ok(())
     }
 
-    /// Waits for the next tick, at most until the deadline, and writes what is new into the frame. A
+    /// Waits for the next tick, at most until the deadline, and writes new data into the frame. A
     /// [`Stepped`](Clock::Stepped) backend never waits and ignores the deadline.
     ///
-    /// A group's stamp is when it was measured: never later than the frame's time, and never decreasing.
+    /// A group's stamp is its time of measurement: never later than the frame's time, and never decreasing.
     ///
     /// # Errors
-    /// The link broke or the data is unusable. The host may read again.
+    /// The link failed or the data is unusable. The host may read again.
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error>;
 
     /// Takes the commands for the frame at that time, in the order of [`Description::commands`].
@@ -141,7 +143,7 @@ pub trait Backend: Sized + Send {
     /// The commands could not be sent.
     fn write(&mut self, time: i64, commands: &[f64]) -> Result<(), Error>;
 
-    /// Releases the vehicle: no reads and writes follow.
+    /// Releases the vehicle. No reads or writes follow.
     ///
     /// # Errors
     /// The vehicle could not be released.
@@ -149,13 +151,13 @@ pub trait Backend: Sized + Send {
         Ok(())
     }
 
-    /// Begins to arm the vehicle and returns at once; [`poll`](Self::poll) tells how far that is. So do
-    /// [`take_off`](Self::take_off), [`disarm`](Self::disarm) and [`request`](Self::request).
+    /// Begins to arm the vehicle and returns at once; [`poll`](Self::poll) returns the progress.
+    /// [`take_off`](Self::take_off), [`disarm`](Self::disarm) and [`request`](Self::request) work the same way.
     ///
-    /// Until commands come, the backend itself keeps alive whatever stream the vehicle wants.
+    /// Until commands come, the backend itself maintains any stream that the vehicle requires.
     ///
     /// # Errors
-    /// It refused, or there is nothing to arm.
+    /// The vehicle refused, or there is nothing to arm.
     fn arm(&mut self) -> Result<(), Error> {
         Err(Error::unsupported(format!(
             "`{}` has nothing to arm",
@@ -163,11 +165,11 @@ pub trait Backend: Sized + Send {
         )))
     }
 
-    /// Begins to climb to `height` m above where the armed vehicle stands, and to hold there until commands come. It is
-    /// [done](Self::poll) when the vehicle is there.
+    /// Begins to climb to `height` m above the armed vehicle's position on the ground, and to hold there until commands
+    /// come. It is [done](Self::poll) when the vehicle has reached that height.
     ///
     /// # Errors
-    /// It refused, or cannot take off by itself.
+    /// The vehicle refused, or cannot take off by itself.
     fn take_off(&mut self, height: f64) -> Result<(), Error> {
         let _ = height;
         Err(Error::unsupported(format!(
@@ -179,7 +181,7 @@ pub trait Backend: Sized + Send {
     /// Begins to disarm the vehicle.
     ///
     /// # Errors
-    /// It refused, or there is nothing to disarm.
+    /// The vehicle refused, or there is nothing to disarm.
     fn disarm(&mut self) -> Result<(), Error> {
         Err(Error::unsupported(format!(
             "`{}` has nothing to disarm",
@@ -190,7 +192,7 @@ pub trait Backend: Sized + Send {
     /// Begins to ask the vehicle to carry out an action by itself.
     ///
     /// # Errors
-    /// It refused, or cannot.
+    /// The vehicle refused, or cannot do this.
     fn request(&mut self, request: Request) -> Result<(), Error> {
         Err(Error::unsupported(format!(
             "`{}` cannot {} by itself",
@@ -199,8 +201,9 @@ pub trait Backend: Sized + Send {
         )))
     }
 
-    /// How far the last [`arm`](Self::arm), [`take_off`](Self::take_off), [`disarm`](Self::disarm) or [`request`](Self::request) is. Between two polls the host
-    /// reads and writes on; it gives up after some seconds. Never waits.
+    /// Progress of the last [`arm`](Self::arm), [`take_off`](Self::take_off), [`disarm`](Self::disarm) or
+    /// [`request`](Self::request). Never blocks. The host continues to read and write between two polls, and gives up
+    /// after some seconds.
     ///
     /// # Errors
     /// The vehicle refused.
@@ -208,8 +211,8 @@ pub trait Backend: Sized + Send {
         Ok(Progress::Done)
     }
 
-    /// A way to reach the vehicle while a call does not return, taken once after [`start`](Self::start). The host uses it to ask for a
-    /// landing before it gives up.
+    /// Returns a function that reaches the vehicle while a call hangs. Called once, after [`start`](Self::start). The
+    /// host uses it to request a landing before it gives up.
     fn emergency(&self) -> Option<Emergency> {
         None
     }

@@ -21,7 +21,8 @@ impl Clock {
     }
 }
 
-/// Now, in ns of `CLOCK_MONOTONIC`: the clock of every [`Deadline`]. It is the same in the host and in every plugin.
+/// The current time, ns of `CLOCK_MONOTONIC`: the clock of every [`Deadline`], the same in the host and in every
+/// plugin.
 pub fn monotonic_now() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec
@@ -31,27 +32,27 @@ pub fn monotonic_now() -> i64 {
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// The latest end of a read: ns of `CLOCK_MONOTONIC`.
+/// The latest time at which a read must return: ns of `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(pub i64);
 
 impl Deadline {
-    /// This long from now.
+    /// A deadline this long from now.
     pub fn after(duration: Duration) -> Self {
         Self(monotonic_now().saturating_add(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)))
     }
 
-    /// A deadline in the past: no waiting.
+    /// A deadline in the past: do not wait.
     pub const NOW: Self = Self(0);
 
-    /// The time left; zero when it has passed.
+    /// The time left; zero after the deadline.
     pub fn remaining(self) -> Duration {
         Duration::from_nanos(u64::try_from(self.0.saturating_sub(monotonic_now())).unwrap_or(0))
     }
 }
 
-/// The times of the ticks of a stepped clock: tick `k` is at `k / rate`, rounded to the nearest nanosecond. Each is
-/// computed from `k` alone, in integers, so that nothing drifts. The rate is resolved to 1 µHz.
+/// Tick times of a stepped clock: tick `k` is at `k / rate`, rounded to the nearest nanosecond. Each time is computed
+/// from `k` alone, in integers, so it cannot drift. The rate has a resolution of 1 µHz.
 ///
 /// ```
 /// let ticks = fly_hal::Ticks::new(300.0).unwrap();
@@ -66,7 +67,7 @@ pub struct Ticks {
 impl Ticks {
     /// Ticks at `rate_hz`; `None` unless it lies between 1 µHz and 1 GHz.
     pub fn new(rate_hz: f64) -> Option<Self> {
-        // A NaN is in no range. The bounds make the cast exact.
+        // A NaN is outside every range. The bounds make the cast exact.
         #[allow(clippy::cast_possible_truncation)]
         (1e-6..=1e9).contains(&rate_hz).then(|| Self {
             rate_uhz: (rate_hz * 1e6).round() as i128,

@@ -1,8 +1,8 @@
-//! What a vehicle takes: rotor thrusts, an attitude, angular velocities, or a point of a trajectory.
+//! The commands that a vehicle takes: rotor thrusts, an attitude, angular velocities, or a trajectory point.
 
 use crate::{Description, Error};
 
-/// What the commands of a backend set. The names of its [commands](Description::commands) decide which one it is.
+/// The set of commands that a backend takes, determined by the names of its [commands](Description::commands).
 ///
 /// ```
 /// use fly_hal::{CommandSet, Description};
@@ -18,19 +18,19 @@ use crate::{Description, Error};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CommandSet {
-    /// The actuators themselves: `rotor.{i}.thrust`, `rotor.{i}.tilt`, `motor.{i}.effort`; or none at all.
+    /// The actuators: `rotor.{i}.thrust`, `rotor.{i}.tilt`, `motor.{i}.effort`; or no commands at all.
     Actuators,
     /// Attitude and collective thrust: `command.quaternion`, `command.thrust`.
     Attitude,
     /// Angular velocity and collective thrust: `command.angular_velocity`, `command.thrust`.
     Rates,
-    /// A point of a trajectory and a heading: `command.position`, `command.velocity`, `command.acceleration`, `command.yaw`,
+    /// A trajectory point and a heading: `command.position`, `command.velocity`, `command.acceleration`, `command.yaw`,
     /// `command.yaw_rate`.
     Trajectory,
 }
 
 impl CommandSet {
-    /// The sets whose names are always the same: all but [`Actuators`](Self::Actuators).
+    /// The sets with fixed names: all but [`Actuators`](Self::Actuators).
     pub const SETPOINTS: [Self; 3] = [Self::Attitude, Self::Rates, Self::Trajectory];
 
     /// Its name in messages and configurations.
@@ -43,8 +43,8 @@ impl CommandSet {
         }
     }
 
-    /// The names of its commands, in the order in which [`with_commands`](Description::with_commands) adds them. Those of the actuators
-    /// are the vehicle's: none here.
+    /// The names of its commands, in the order in which [`with_commands`](Description::with_commands) adds them. Empty
+    /// for actuators, whose names depend on the vehicle.
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Actuators => &[],
@@ -82,15 +82,15 @@ impl Description {
     /// Adds the commands of a set, in the order of its [names](CommandSet::names).
     ///
     /// # Errors
-    /// One of them is there already.
+    /// One of them exists already.
     pub fn with_commands(self, set: CommandSet) -> Result<Self, Error> {
         self.with_signals(set.names())
     }
 
-    /// What its commands set.
+    /// The set that the commands form.
     ///
     /// # Errors
-    /// They are a mixture of sets, or a part of one.
+    /// They are a mixture of sets, or an incomplete set.
     pub fn command_set(&self) -> Result<CommandSet, Error> {
         let commands = || self.commands().map(|signal| signal.name.as_str());
         let Some(first) = commands().find(|name| name.starts_with("command.")) else {

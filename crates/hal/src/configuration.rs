@@ -8,10 +8,10 @@ use crate::Error;
 /// the value in [`Configuration::text`].
 pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Send + Sync + 'a;
 
-/// What the host gives a backend to configure itself.
+/// The configuration that the host passes to a backend.
 ///
-/// A host makes one for [`Plugin::configure`](crate::Plugin::configure); a backend gets one in
-/// [`Backend::configure`](crate::Backend::configure); a test makes one to call the latter directly:
+/// A host creates one for [`Plugin::configure`](crate::Plugin::configure); a backend receives it in
+/// [`Backend::configure`](crate::Backend::configure); a test creates one to call the latter directly:
 ///
 /// ```
 /// use fly_hal::Configuration;
@@ -21,7 +21,7 @@ pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Send 
 /// ```
 #[derive(Clone, Copy)]
 pub struct Configuration<'a> {
-    /// The plugin's own table, `[backend.NAME]`, as a TOML document of its own.
+    /// The plugin's own table, `[backend.NAME]`, as a separate TOML document.
     pub text: &'a str,
     /// The controller's model of the vehicle: a TOML document.
     pub vehicle: &'a str,
@@ -36,7 +36,7 @@ pub struct Configuration<'a> {
 }
 
 impl<'a> Configuration<'a> {
-    /// These texts at 500 Hz, seed 0, not armed; paths are relative to the current folder.
+    /// These texts with 500 Hz, seed 0, not armed; paths are relative to the current folder.
     pub fn new(text: &'a str, vehicle: &'a str) -> Self {
         Self {
             text,
@@ -48,8 +48,8 @@ impl<'a> Configuration<'a> {
         }
     }
 
-    /// Resolves a path in [`text`](Self::text). A path in a file is relative to that file, one from the
-    /// command line to the current folder; `offset` is its place in the text, by which the host distinguishes them.
+    /// Resolves a path in [`text`](Self::text): relative to the file in which it was written, or to the current folder
+    /// if it comes from the command line. The host distinguishes these by `offset`, the path's position in the text.
     ///
     /// # Errors
     /// The host cannot resolve the path.

@@ -37,17 +37,17 @@ pub struct Description {
     /// All signals. The values of a frame are the measurements and auxiliary signals in this order; the values of a
     /// write are the commands in this order.
     pub signals: Vec<Signal>,
-    /// Names of the groups: the signals of one share a time stamp and a validity.
+    /// Names of the groups. The signals of a group share a time stamp and a validity.
     pub groups: Vec<String>,
     /// The source of the flight's reference.
     pub wants_reference: ReferenceSource,
-    /// The configuration of a recorded flight, TOML: the host reports differences to its own.
+    /// The configuration of a recorded flight, TOML. The host reports how it differs from its own.
     pub configuration: Option<String>,
 }
 
 /// # Construction
 impl Description {
-    /// No signals, a configured reference.
+    /// No signals; the reference comes from the configuration.
     pub fn new() -> Self {
         Self::default()
     }
@@ -55,7 +55,7 @@ impl Description {
     /// Adds one canonical signal; its unit, class and group come from the [table](signal::TABLE).
     ///
     /// # Errors
-    /// The name is not canonical, or is there already.
+    /// The name is not canonical, or the signal exists already.
     pub fn with_signal(mut self, name: &str) -> Result<Self, Error> {
         let Some(meaning) = signal::meaning(name) else {
             let error = Error::internal(format!("`{name}` is not a canonical signal name"));
@@ -98,7 +98,7 @@ impl Description {
     /// Adds every signal of a canonical group, such as `pose.position`.
     ///
     /// # Errors
-    /// There is no such group, or one of its signals is there already.
+    /// There is no such group, or one of its signals exists already.
     pub fn with_group(self, group: &str) -> Result<Self, Error> {
         let names: Vec<_> = signal::group_names(group).collect();
         if names.is_empty() {
@@ -163,8 +163,8 @@ impl Description {
         Frame::new(self.frame_signals().count(), self.groups.len())
     }
 
-    /// Violations of the rules, one sentence each: names, units and classes are canonical, none occurs
-    /// twice, every group exists, has the right name and a signal. Empty for a valid description.
+    /// Violations of the rules, one sentence each: names, units and classes are canonical, no signal occurs twice, and
+    /// every group exists, has the right name and has a signal. Empty for a valid description.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (index, signal) in self.signals.iter().enumerate() {

@@ -35,7 +35,7 @@ pub enum Text {
     Vehicle,
 }
 
-/// The location of an error in the texts that the host gave, which the host turns into file, line and column.
+/// The location of an error in the texts that the host passed. The host converts it to file, line and column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Which text.
@@ -58,9 +58,9 @@ pub struct Location {
 pub struct Error {
     /// Its category.
     pub kind: ErrorKind,
-    /// One sentence: what was expected, what was found.
+    /// One sentence: what was expected and what was found.
     pub message: String,
-    /// What the user may try.
+    /// What the user can try.
     pub help: Option<String>,
     /// Its location in the texts.
     pub location: Option<Location>,

@@ -4,11 +4,11 @@ use crate::group_status::GroupStatus;
 
 /// One tick's values, in the order of [`Description::frame_signals`](crate::Description::frame_signals).
 ///
-/// A read changes only groups with new data: the values and stamps of the others stay as they were. A group
-/// whose sensor is known to be gone becomes invalid.
+/// A read changes only groups with new data; the values and stamps of the others stay. A group whose sensor is known to
+/// be lost becomes invalid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
-    /// Time of the tick, ns. Never decreases; grows with every fresh frame.
+    /// Time of the tick, ns. Never decreases, and increases with every fresh frame.
     pub time: i64,
     /// Values of the measurements and auxiliary signals.
     pub values: Vec<f64>,
@@ -26,7 +26,7 @@ impl Frame {
         }
     }
 
-    /// The view through which a backend fills it.
+    /// The view that a backend writes to.
     pub fn as_mut(&mut self) -> FrameMut<'_> {
         FrameMut {
             time: &mut self.time,
@@ -39,7 +39,7 @@ impl Frame {
 /// The host's [`Frame`], borrowed by a backend's [`read`](crate::Backend::read).
 #[derive(Debug)]
 pub struct FrameMut<'a> {
-    /// Time of the tick, ns: to be set at every read that does not fail, [`ReadOutcome::End`] apart.
+    /// Time of the tick, ns. Every successful read must set it, except one that returns [`ReadOutcome::End`].
     pub time: &'a mut i64,
     /// Values of the measurements and auxiliary signals, in declared order.
     pub values: &'a mut [f64],
@@ -47,14 +47,14 @@ pub struct FrameMut<'a> {
     pub groups: &'a mut [GroupStatus],
 }
 
-/// How a read ended, if it did not fail.
+/// The outcome of a successful read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadOutcome {
-    /// At least one group is new.
+    /// At least one group has new data.
     Fresh,
     /// A tick passed without new data; the frame's time is that tick's time.
     None,
-    /// There will be no more frames: the recording is over.
+    /// No more frames: the recording has ended.
     End,
 }
 

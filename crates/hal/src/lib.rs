@@ -1,9 +1,9 @@
-//! The boundary between `fly` and what it flies: signals, backends, plugin ABI and loader.
+//! The boundary between `fly` and the vehicle: signals, backends, plugin ABI and loader.
 //!
-//! A *backend* is a named set of [signals](signal) and the [clock](Clock) that goes with it: a simulator, a recording,
-//! a vehicle behind a radio link. It is compiled on its own into a shared library, the *plugin*, and loaded at run time
-//! through a small versioned C ABI, so that it can be written in Rust (implement [`Backend`], then
-//! [`export_backend!`]) or in C (include `fly_plugin.h`).
+//! A *backend* is a named set of [signals](signal) with a [clock](Clock): a simulator, a recording, or a vehicle behind
+//! a radio link. It is compiled separately into a shared library, the *plugin*, and loaded at run time through a small
+//! versioned C ABI. It can therefore be written in Rust (implement [`Backend`], then [`export_backend!`]) or in C
+//! (include `fly_plugin.h`).
 //!
 //! ```text
 //!   plugin (cdylib)                                        host (fly, tests, your program)

@@ -1,4 +1,4 @@
-//! What makes a thread punctual: priority, memory that stays, a core of its own.
+//! Makes a thread punctual: real-time priority, locked memory, and a fixed core.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -7,10 +7,11 @@ use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// Gives the calling thread a priority of `SCHED_FIFO`, 1 to 99: whatever runs without one waits for it. Threads that it starts have none.
+/// Gives the calling thread a `SCHED_FIFO` priority, 1 to 99: it preempts all threads without one. Threads that it
+/// starts do not inherit it.
 ///
 /// # Errors
-/// The system does not permit it: a limit of `RLIMIT_RTPRIO`, or a priority that it does not have.
+/// The system does not permit it: the limit `RLIMIT_RTPRIO` is too low, or the priority does not exist.
 pub fn set_priority(priority: u8) -> io::Result<()> {
     let parameters = libc::sched_param {
         sched_priority: priority.into(),
@@ -30,7 +31,7 @@ pub fn set_priority(priority: u8) -> io::Result<()> {
     }
 }
 
-/// Keeps the memory of the process in place, present and future: no page of it has to be fetched any more.
+/// Locks the present and future memory of the process: no page fault needs to fetch a page any more.
 ///
 /// # Errors
 /// The system does not permit it: `RLIMIT_MEMLOCK` is limited, so that later allocations could fail.
@@ -42,10 +43,10 @@ pub fn lock_memory() -> io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
 }
 
-/// Lets the calling thread run on this core alone. Threads that it starts do, too.
+/// Restricts the calling thread to this core. Threads that it starts inherit this.
 ///
 /// # Errors
-/// There is no such core, or it is not permitted.
+/// There is no such core, or the system does not permit it.
 pub fn pin_to_core(core: usize) -> io::Result<()> {
     if core >= CpuSet::MAX_CPU {
         return Err(io::ErrorKind::InvalidInput.into());

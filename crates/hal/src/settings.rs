@@ -1,4 +1,4 @@
-//! Reads the plugin's own table into a struct; errors have their location.
+//! Decodes the plugin's own table into a struct; errors have a location.
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -7,9 +7,9 @@ use toml::de::DeTable;
 use crate::{Configuration, Error, nearest};
 
 impl<'a> Configuration<'a> {
-    /// Reads [`text`](Self::text) into a struct. An unknown key is an error if the struct says
-    /// `#[serde(deny_unknown_fields)]`, with the nearest valid key as help. The location of an error in a `#[serde(tag = "…")]` enum
-    /// is the whole table: prefer a struct.
+    /// Decodes [`text`](Self::text) into a struct. If the struct has `#[serde(deny_unknown_fields)]`, an unknown key is
+    /// an error, with the nearest valid key as help. An error in a `#[serde(tag = "…")]` enum is located only at the
+    /// whole table, so prefer a struct.
     ///
     /// ```
     /// # use fly_hal::Configuration;
@@ -24,20 +24,20 @@ impl<'a> Configuration<'a> {
     /// ```
     ///
     /// # Errors
-    /// What is invalid in the text, with its location.
+    /// The text is invalid; the error has its location.
     pub fn settings<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.settings_from(self.document()?)
     }
 
-    /// Parses [`text`](Self::text) into a document, to be inspected before it becomes a struct.
+    /// Parses [`text`](Self::text) into a document that can be inspected before it is decoded.
     ///
     /// # Errors
-    /// It is not TOML.
+    /// The text is not TOML.
     pub fn document(&self) -> Result<Spanned<DeTable<'a>>, Error> {
         DeTable::parse(self.text).map_err(|error| explain(self.text, &error))
     }
 
-    /// Reads a [`document`](Self::document), or a part of it, into a struct.
+    /// Decodes a [`document`](Self::document), or a part of it, into a struct.
     ///
     /// # Errors
     /// As [`settings`](Self::settings).
@@ -50,7 +50,7 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// A `toml` error in the words of this crate.
+/// Translates a `toml` error into the words of this crate.
 fn explain(text: &str, error: &toml::de::Error) -> Error {
     let message = error.message().trim_end();
     // serde says: unknown field `a`, expected one of `b`, `c`.

@@ -26,7 +26,7 @@ pub enum Class {
     Measurement,
     /// From the controller to the vehicle.
     Command,
-    /// From the backend, not needed by the control law: recorded commands, setpoints, battery.
+    /// From the backend, not used by the control law: recorded commands, setpoints, battery.
     Auxiliary,
 }
 
@@ -61,11 +61,11 @@ pub fn recorded_command(name: &str) -> Option<&str> {
     name.strip_prefix(RECORDED)?.strip_prefix('.')
 }
 
-/// Group of the true values and first component of their names: `truth.pose.position.x`. Only a simulation knows them; nothing that
-/// controls reads them.
+/// Group of the true values and first component of their names: `truth.pose.position.x`. Only a simulation knows them;
+/// the control path never reads them.
 pub const TRUTH: &str = "truth";
 
-/// The name of a true value: `truth.<measurement>`, or `truth.<command>` for what the actuator really does.
+/// The name of a true value: `truth.<measurement>`, or `truth.<command>` for the actuator's true output.
 pub fn truth(name: &str) -> String {
     format!("{TRUTH}.{name}")
 }
@@ -75,7 +75,7 @@ pub fn true_signal(name: &str) -> Option<&str> {
     name.strip_prefix(TRUTH)?.strip_prefix('.')
 }
 
-/// One number that a backend gives or takes.
+/// One value that a backend provides or takes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Signal {
     /// The canonical name, such as `pose.position.x`.
@@ -88,14 +88,14 @@ pub struct Signal {
     pub group: Option<usize>,
 }
 
-/// A row of the table: a group and the components that it has.
+/// A row of the table: a group and its components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canonical {
-    /// Name of the group, with `{i}` where an index stands.
+    /// Name of the group, with `{i}` for an index.
     pub group: &'static str,
     /// Last components of the names.
     pub components: &'static [&'static str],
-    /// Unit of each.
+    /// Unit of each component.
     pub unit: &'static str,
     /// Their class.
     pub class: Class,
@@ -193,7 +193,7 @@ pub const TABLE: &[Canonical] = &{
     ]
 };
 
-/// Looks a name up in the [table](TABLE); `None` where it is not canonical.
+/// Looks up a name in the [table](TABLE); `None` if it is not canonical.
 pub fn meaning(name: &str) -> Option<Meaning> {
     if let Some(command) = recorded_command(name) {
         let recorded = meaning(command).filter(|found| found.class == Class::Command)?;
@@ -223,8 +223,9 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         })
 }
 
-/// The names of one group in the order of the table: `group_names("twist.linear")`; empty where there is no such group.
-/// Commands are no group, and `recorded` and `truth` have as many names as the backend gives them: they give nothing here.
+/// The names of one group, in the order of the table: `group_names("twist.linear")`. Empty if there is no such group,
+/// and for commands, `recorded` and `truth`: commands have no group, and the other two have as many names as the
+/// backend provides.
 pub fn group_names(group: &str) -> impl Iterator<Item = String> + '_ {
     TABLE
         .iter()

@@ -36,7 +36,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     }
 }
 
-/// That of the value.
+/// The schema of the value.
 #[cfg(feature = "schema")]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
     fn inline_schema() -> bool {

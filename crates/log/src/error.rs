@@ -15,7 +15,7 @@ pub enum LogError {
         /// The reason.
         source: io::Error,
     },
-    /// Another flight writes there.
+    /// Another flight is writing there.
     #[error(
         "cannot create the log `{}`: another flight is writing `{}`; name another one with --log",
         path.display(), part.display()
@@ -26,7 +26,7 @@ pub enum LogError {
         /// The other flight's unfinished log.
         part: PathBuf,
     },
-    /// A file is there that is no flight log of this program.
+    /// A file exists there that is not a flight log of this program.
     #[error(
         "cannot create the log `{}`: expected nothing there or a flight log of this program, which would be replaced, found another \
          file; name another place with --log, or remove it", path.display()
@@ -93,7 +93,7 @@ pub enum LogError {
     Format {
         /// The file.
         path: PathBuf,
-        /// The format that is read here.
+        /// The format that this program reads.
         expected: u32,
         /// The format of the file.
         found: String,
@@ -105,7 +105,7 @@ pub enum LogError {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Where it ends, or where the record that is cut starts.
+        /// Where the file ends, or where the record that is cut off starts.
         offset: u64,
         /// What was expected there.
         expected: String,
@@ -120,16 +120,16 @@ pub enum LogError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// Where the record that is corrupt starts.
+        /// Start of the corrupt record.
         offset: u64,
         /// What was expected there.
         expected: String,
         /// What was found there.
         found: String,
-        /// Frames before it.
+        /// Number of frames before it.
         frames: usize,
     },
-    /// A message of the log is not what its topic says.
+    /// A message does not match its topic.
     #[error("`{}` is corrupt: expected a message of `{topic}`, found {found}", path.display())]
     Message {
         /// The file.
@@ -146,12 +146,12 @@ pub enum LogError {
     Memory {
         /// The file.
         path: PathBuf,
-        /// What was allowed.
+        /// The memory allowed.
         most: u64,
-        /// What takes so much.
+        /// The part that needs so much memory.
         what: String,
     },
-    /// The log is well-formed but holds nothing to replay.
+    /// The log is well-formed but has nothing to replay.
     #[error("`{}` cannot be replayed: {reason}", path.display())]
     Unusable {
         /// The file.
@@ -162,7 +162,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// Whether the name of a new log is taken already: another one may be free.
+    /// Whether the name of a new log is taken; another name may be free.
     pub fn is_taken(&self) -> bool {
         match self {
             Self::Busy { .. } => true,
@@ -171,7 +171,7 @@ impl LogError {
         }
     }
 
-    /// [`Self::OtherMcap`], from what was expected and what was found.
+    /// [`Self::OtherMcap`] from what was expected and what was found.
     pub(crate) fn other_mcap(path: &Path, (expected, found): (String, String)) -> Self {
         Self::OtherMcap {
             path: path.into(),

@@ -8,7 +8,7 @@ use toml::de::DeTable;
 /// Configuration and backend of a flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlightHeader {
-    /// Name of the flight: that of its configuration's file. Empty in logs of versions before it was written.
+    /// Name of the flight, from its configuration's file name. Empty in logs of versions that did not write it.
     pub name: String,
     /// The resolved configuration, TOML.
     pub configuration: String,
@@ -26,18 +26,19 @@ pub struct FlightHeader {
     pub start: i64,
 }
 
-/// # What it describes
+/// # The systems described
 impl FlightHeader {
-    /// What the controller believes to fly.
+    /// The controller's model.
     ///
     /// # Errors
-    /// The vehicle's description is none, or one of another version.
+    /// The vehicle's description is missing or invalid, or of another version.
     pub fn model(&self) -> Result<System, DescriptionError> {
         System::from_toml(&self.vehicle)
     }
 
-    /// What a simulation moves, where the configuration describes another system than the vehicle: the table `vehicle` of the backend's own table. `None` without
-    /// one, or if it cannot be read. Its bodies have the order of the description, as the true values have.
+    /// The simulated plant, if the configuration describes a system other than the vehicle: the table `vehicle` in the
+    /// backend's table. `None` without one, or if it cannot be read. Its bodies keep the order of the description, as the
+    /// true values do.
     pub fn plant(&self) -> Option<System> {
         // Not written anew, which would sort the bodies by their names.
         let configuration = DeTable::parse(&self.configuration).ok()?;
@@ -47,7 +48,7 @@ impl FlightHeader {
     }
 }
 
-/// The head of a log: the flight, and the shape and names of every array in its [rows](crate::Row).
+/// The header of a log: the flight, and shape and names of every array in its [rows](crate::Row).
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     /// The flight.
@@ -66,7 +67,8 @@ pub struct Header {
     pub dof: usize,
     /// Length of [`Control::disturbance`](crate::Control::disturbance); 0 without an observer.
     pub disturbance_dim: usize,
-    /// The sensors that correct an estimate, in the order of the last numbers of [`Row::estimate`](crate::Row::estimate); `None` without an estimator.
+    /// The sensors that correct an estimate, in the order of the last values of
+    /// [`Row::estimate`](crate::Row::estimate); `None` without an estimator.
     pub estimate: Option<Vec<String>>,
     /// Names of the modes, indexed by [`Row::mode`](crate::Row::mode).
     pub modes: Vec<String>,

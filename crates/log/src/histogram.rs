@@ -1,17 +1,17 @@
-//! Durations in a fixed table: percentiles without keeping every sample.
+//! Histogram of durations in constant memory: percentiles without storing every sample.
 
 use std::fmt::Write as _;
 
-/// Sub-buckets of each power of two: a reading is off by at most `1 / (2 * 128)` of itself.
+/// Sub-buckets per power of two: the relative error of a reading is at most `1 / (2 * 128)`.
 const SUB_BUCKETS: u64 = 1 << SUB_BITS;
 const SUB_BITS: u32 = 7;
 /// Samples of 2^40 ns (18 minutes) and more share the last bucket.
 const TOP_BITS: u32 = 40;
 const BUCKETS: usize = ((TOP_BITS - SUB_BITS + 1) as usize) << SUB_BITS;
 
-/// Counts of durations in nanoseconds in logarithmic buckets that are linear inside.
+/// Counts of durations in nanoseconds, in logarithmic buckets with linear sub-buckets.
 ///
-/// Durations below 128 ns are exact, longer ones are known to 0.4 %; the largest one is exact. [`Histogram::record`] never
+/// Durations below 128 ns are exact; longer ones are known to 0.4 %. The largest is exact. [`Histogram::record`] never
 /// allocates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Histogram {
@@ -43,17 +43,18 @@ impl Histogram {
         self.total
     }
 
-    /// The longest duration in nanoseconds, exactly; 0 when nothing was counted.
+    /// The longest duration in nanoseconds, exact; 0 without values.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// The duration in nanoseconds that `fraction` (0 to 1) of all counted ones do not exceed; `None` when nothing was counted.
+    /// The duration in nanoseconds that a `fraction` (0 to 1) of all counted durations does not exceed; `None` without
+    /// values.
     pub fn percentile(&self, fraction: f64) -> Option<u64> {
         if self.total == 0 {
             return None;
         }
-        // The nearest-rank definition: the smallest sample with at least `fraction` of all at or below it.
+        // Nearest-rank definition: the smallest sample with at least `fraction` of all samples at or below it.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let rank = ((fraction.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -66,7 +67,7 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// The buckets that are not empty, shortest first: the duration in the middle of each in nanoseconds, and how many were counted there.
+    /// The non-empty buckets, shortest durations first: the middle of each in nanoseconds, and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = self.counts.iter().enumerate();
         counts
@@ -74,7 +75,7 @@ impl Histogram {
             .map(|(index, count)| (middle(index), *count))
     }
 
-    /// As text: the longest duration, then `MIDDLE:COUNT` of each [bucket](Self::buckets), between spaces.
+    /// As text: the longest duration, then `MIDDLE:COUNT` for each [bucket](Self::buckets), separated by spaces.
     pub(crate) fn to_text(&self) -> String {
         let mut text = self.max.to_string();
         for (middle, count) in self.buckets() {
@@ -104,7 +105,7 @@ impl Histogram {
 /// The bucket of a duration: below `SUB_BUCKETS` one each, then `SUB_BUCKETS` for every power of two.
 fn bucket(nanoseconds: u64) -> usize {
     let value = nanoseconds.min((1 << TOP_BITS) - 1);
-    // In octave 0 the value is its own index; above it the leading SUB_BITS + 1 bits select octave and sub-bucket.
+    // In octave 0 the value is its own index; above it, the leading SUB_BITS + 1 bits select octave and sub-bucket.
     let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(SUB_BITS);
     let index = u64::from(octave) * SUB_BUCKETS + (value >> octave);
     usize::try_from(index).map_or(BUCKETS - 1, |index| index.min(BUCKETS - 1))

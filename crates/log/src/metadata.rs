@@ -1,4 +1,4 @@
-//! The metadata records of a log: the header's texts, and the record of the run.
+//! The metadata records of a log: the header's texts and the record of the run.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use mcap::records::Metadata;
 
 use crate::{Header, Timing};
 
-/// Version of the log's layout; a reader refuses others.
+/// Version of the log's layout; a reader rejects others.
 pub const FORMAT: u32 = 1;
 
 /// Profile of the MCAP files that this program writes.
@@ -21,22 +21,22 @@ const CRC: &str = "crc32";
 pub const CONFIGURATION: &str = "fly.configuration";
 /// Record with the vehicle's text.
 pub const VEHICLE: &str = "fly.vehicle";
-/// Record with the signals, one a line: name, unit, class, index of the group, between tabs.
+/// Record with the signals, one per line: name, unit, class, index of the group, separated by tabs.
 pub const SIGNALS: &str = "fly.signals";
-/// Record with the groups' names, one a line.
+/// Record with the groups' names, one per line.
 pub const GROUPS: &str = "fly.groups";
-/// Record with the commands, as [`SIGNALS`].
+/// Record with the commands, in the format of [`SIGNALS`].
 pub const COMMANDS: &str = "fly.commands";
 /// The record of the run, the only part that may differ between two runs of one configuration.
 pub const RUN: &str = "fly.run";
-/// Record with the histograms of a flight in real time, after [`RUN`].
+/// Record with the histograms of a real-time flight, after [`RUN`].
 pub const TIMING: &str = "fly.timing";
 
-/// Record of a log that is a part of another one: of which, from and to what flight time.
+/// Record of a log that is a part of another one: which one, and from and to which flight time.
 pub const CUT: &str = "fly.cut";
 
-/// The record of the run: all that depends on the machine. Of a simulation it has a fixed length, so that the rest of the log depends only on
-/// configuration and seed.
+/// The record of the run: everything that depends on the machine. For a simulation its length is fixed, so that the
+/// rest of the log depends only on configuration and seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunMetadata {
     /// Median time of one step, ns.
@@ -55,27 +55,27 @@ pub struct RunMetadata {
     pub versions: String,
     /// How the flight ended.
     pub outcome: String,
-    /// How punctual a flight over a real vehicle was; `None` of a simulation, for which nobody waits.
+    /// Timing of a flight of a real vehicle; `None` for a simulation, which need not keep time.
     pub timing: Option<Timing>,
 }
 
-/// Numbers of the channels `/fly/frame` and `/fly/command`, for a log whose declarations of channels are damaged.
+/// Numbers of the channels `/fly/frame` and `/fly/command`, for a log whose channel declarations are damaged.
 pub const CHANNELS: [u16; 2] = [5, 9];
 
-/// Bytes that a text of the run's record takes, padded with spaces.
+/// Bytes of a text in the record of the run, padded with spaces.
 const TEXT_WIDTH: usize = 192;
-/// Bytes that a number of the run's record takes.
+/// Bytes of a number in the record of the run.
 const NUMBER_WIDTH: usize = 24;
 
 impl RunMetadata {
-    /// What a log holds of a run: the [record](Self::record), and one of its [`Timing`].
+    /// The log's records of a run: the [record](Self::record), and that of its [`Timing`].
     pub(crate) fn records(&self, dropped: u64) -> impl Iterator<Item = Metadata> {
         let timing = self.timing.as_ref();
         let timing = timing.map(|timing| record(TIMING, timing.pairs()));
         std::iter::once(self.record(dropped)).chain(timing)
     }
 
-    /// Takes a metadata record, if it is one of a run.
+    /// Reads a metadata record, if it belongs to the run.
     pub(crate) fn take(run: &mut Option<Self>, record: &Metadata) {
         match (record.name.as_str(), run) {
             (RUN, run) => *run = Some(Self::from_map(&record.metadata)),
@@ -84,8 +84,8 @@ impl RunMetadata {
         }
     }
 
-    /// As an MCAP record whose length does not depend on its values: texts are padded with
-    /// spaces, or cut. `dropped` is the number of rows and events lost in real time.
+    /// As an MCAP record whose length does not depend on its values: texts are padded with spaces or cut. `dropped` is
+    /// the number of rows and events lost in real time.
     fn record(&self, dropped: u64) -> Metadata {
         let number = |text: String| fixed(&text, NUMBER_WIDTH);
         let text = |text: &str| fixed(text, TEXT_WIDTH);
@@ -126,8 +126,7 @@ impl RunMetadata {
     }
 }
 
-/// The records at the head of a log. The first holds a checksum of all of them, since MCAP
-/// protects only chunks.
+/// The records at the head of a log. The first one holds a checksum of all, since MCAP protects only chunks.
 pub fn header_records(header: &Header) -> Vec<Metadata> {
     let Header {
         flight,
@@ -169,7 +168,7 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
     records
 }
 
-/// CRC-32 over names, keys and values of these records but [`CRC`] itself, in hexadecimal.
+/// CRC-32 over names, keys and values of these records, except [`CRC`] itself, in hexadecimal.
 pub fn checksum<'a>(records: impl IntoIterator<Item = &'a Metadata>) -> String {
     let mut hasher = crc32fast::Hasher::new();
     for record in records {
@@ -194,7 +193,7 @@ fn record<const N: usize>(name: &str, pairs: [(&str, String); N]) -> Metadata {
     }
 }
 
-/// The inverse of [`table`]; `None` if a line has another form.
+/// The inverse of [`table`]; `None` if a line has a different format.
 pub fn signals(table: &str) -> Option<Vec<Signal>> {
     let line = |line: &str| {
         let mut parts = line.split('\t');
@@ -211,7 +210,7 @@ pub fn signals(table: &str) -> Option<Vec<Signal>> {
     table.lines().map(line).collect()
 }
 
-/// Commands belong to no group; their lines say 0.
+/// Commands belong to no group; their lines have a 0 there.
 fn table<'a>(signals: impl Iterator<Item = &'a Signal>) -> String {
     let line = |s: &Signal| {
         let group = s.group.unwrap_or_default();

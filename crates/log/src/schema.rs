@@ -1,6 +1,6 @@
 //! The protobuf messages of a log and their descriptors.
 //!
-//! The Rust code and the descriptors are generated from `proto/` and committed, so that nobody needs protoc.
+//! The Rust code and the descriptors are generated from `proto/` and committed, so that a build does not need protoc.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +20,9 @@ pub mod fly;
 /// All files of `proto/` and what they import, dependencies first, as a serialised `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");
 
-/// The part of [`DESCRIPTORS`] that defines one message, serialised: what an MCAP schema record holds.
+/// The part of [`DESCRIPTORS`] that defines one message, serialised: the content of an MCAP schema record.
 ///
-/// `message` is a full name such as `fly.Frame`. A name that no file defines gives an empty set.
+/// `message` is a full name such as `fly.Frame`. For an unknown name the set is empty.
 pub fn descriptor_of(message: &str) -> Vec<u8> {
     let Ok(all) = FileDescriptorSet::decode(DESCRIPTORS) else {
         return Vec::new();
@@ -37,7 +37,7 @@ pub fn descriptor_of(message: &str) -> Vec<u8> {
         })
         .map(|file| file.name().to_owned())
         .collect();
-    // Dependencies stand before their users, so one pass backwards reaches all of them.
+    // Dependencies come before their users, so one backward pass reaches all of them.
     for file in all.file.iter().rev() {
         if wanted.contains(file.name()) {
             wanted.extend(file.dependency.iter().cloned());

@@ -1,19 +1,19 @@
-//! How punctual a flight over a real vehicle was.
+//! Timing of a flight of a real vehicle.
 
 use std::collections::BTreeMap;
 
 use crate::Histogram;
 
-/// Times of a loop in real time, ns.
+/// Timing of a real-time loop, ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// Whole cycles: from one frame until the loop waits for the next one.
     pub cycles: Histogram,
-    /// Cycles that took longer than the time between two frames, and reads that came back too late for their tick.
+    /// Cycles that took longer than the time between two frames, and reads that returned too late for their tick.
     pub deadline_misses: u64,
-    /// How long after their deadline reads came back that waited for it: the jitter of the wake-up.
+    /// Lateness of reads that waited until their deadline: the wake-up jitter.
     pub wake_up: Histogram,
-    /// From the newest measurement of a frame, by its stamp, until the backend had taken the commands that answer it.
+    /// From the stamp of the frame's newest measurement until the backend has taken the commands computed from it.
     pub latency: Histogram,
 }
 
@@ -38,7 +38,7 @@ impl Timing {
         ]
     }
 
-    /// The inverse of [`pairs`](Self::pairs); what is missing or damaged is empty.
+    /// The inverse of [`pairs`](Self::pairs); missing or damaged entries are empty.
     pub(crate) fn from_map(map: &BTreeMap<String, String>) -> Self {
         let histogram = |key: &str| map.get(key).and_then(|text| Histogram::from_text(text));
         let misses = map.get("deadline_misses").map(|text| text.trim().parse());

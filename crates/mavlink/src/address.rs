@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a MAVLink peer is.
+/// The address of a MAVLink peer.
 ///
 /// ```
 /// use fly_mavlink::Address;
@@ -13,9 +13,9 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// Listens on a UDP port and answers the sender: `udpin:0.0.0.0:14550`.
+    /// Listens on a UDP port and replies to the sender: `udpin:0.0.0.0:14550`.
     UdpIn(HostPort),
-    /// Sends to a UDP port, which learns of us by our heartbeat: `udpout:192.168.4.1:14550`.
+    /// Sends to a UDP port, whose peer finds us by our heartbeat: `udpout:192.168.4.1:14550`.
     UdpOut(HostPort),
     /// Listens on a TCP port, for one peer at a time: `tcpin:0.0.0.0:5760`.
     TcpIn(HostPort),
@@ -39,13 +39,13 @@ pub struct HostPort {
     pub port: u16,
 }
 
-/// What is wrong with the text of a link address.
+/// Why the text is not a valid link address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("link address `{text}`: {problem}; expected {expected}")]
 pub struct AddressError {
-    /// The whole text as it was given.
+    /// The whole text as given.
     pub text: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
     /// The expected form, with an example.
     pub expected: &'static str,

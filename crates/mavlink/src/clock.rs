@@ -2,13 +2,13 @@
 
 const SECOND: i64 = 1_000_000_000;
 
-/// How long the least transit delay is looked for before it becomes a point of the line, ns.
+/// Interval over which the smallest transit delay is found before it becomes a point of the line, ns.
 const SPAN: i64 = 2 * SECOND;
 
-/// The most by which a clock is slow or fast, as a part: crystals by some 0.00005, simulated autopilots by 0.01.
+/// Largest relative drift of a clock: 0.00005 for crystals, 0.01 for simulated autopilots.
 const LARGEST_DRIFT: f64 = 0.02;
 
-/// Now, ns of `CLOCK_MONOTONIC`.
+/// The current time, ns of `CLOCK_MONOTONIC`.
 pub fn monotonic() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec * SECOND + now.tv_nsec
@@ -16,28 +16,29 @@ pub fn monotonic() -> i64 {
 
 /// Maps a sender's time since boot to ns of `CLOCK_MONOTONIC`.
 ///
-/// Of every 2 s the least `arrival - sender's time` is kept; the offset follows the line through the last two of them, so that a
-/// clock that is slow or fast is followed. It includes the least transit delay,
-/// which cannot be distinguished from the offset with messages in one direction: a stamp is late by that delay (some ms over
-/// UDP or USB, some tens of ms over a telemetry radio), but without jitter, and never later than the
-/// message's arrival.
+/// The smallest `arrival - sender's time` of every 2 s is kept. The offset follows the line through the last two of
+/// them, and thus a clock that is slow or fast. It includes the smallest transit delay, which messages in one direction
+/// cannot distinguish from the offset. A stamp is therefore late by that delay (some ms over UDP or USB, some tens of
+/// ms over a telemetry radio), but has no jitter and is never later than the message's arrival.
 ///
-/// A sender that restarts is noticed by its time going back by more than a second, or by its having run for no longer than a silence of a second
-/// or more has lasted. After such a silence the offset may be half a second off without a restart: a simulation was paused, or a link has stalled and now delivers a burst
-/// of late messages. The clock is then mapped anew; the offset falls with every message of a burst, so that the last one has the right stamp again.
+/// A restart of the sender is detected when its time goes back by more than a second, or when it has been running for no
+/// longer than a silence of a second or more has lasted. After such a silence the offset may differ by half a second
+/// without a restart: a simulation was paused, or a stalled link now delivers a burst of late messages. The clock is
+/// then mapped anew; the offset falls with every message of a burst, so that the last one has the correct stamp again.
 ///
-/// Round trips ([`SenderClock::correct`]) tell offset and delay apart; stamps then lose the delay as well.
+/// Round trips ([`SenderClock::correct`]) separate offset and delay; stamps are then free of the delay as well.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
-    /// The transit delay by round trips, ns.
+    /// The transit delay from round trips, ns.
     delay: i64,
 }
 
-/// A transit delay that no link has, ns: an offset by round trips that is further off is that of another clock.
+/// Longer than the transit delay of any link, ns: an offset from round trips that differs by more belongs to another
+/// clock.
 const LONGEST_TRANSIT: i64 = SECOND / 2;
 
-/// Times since boot are whole ms, cut off.
+/// Times since boot are truncated to whole ms.
 const RESOLUTION: i64 = SECOND / 1000;
 
 /// An offset at a time of the sender's clock.
@@ -47,7 +48,7 @@ struct Point {
     offset: i64,
 }
 
-/// Offsets, as they change with the sender's time.
+/// The offset as a function of the sender's time.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     through: Point,
@@ -56,13 +57,13 @@ struct Line {
 
 #[derive(Clone, Debug)]
 struct Window {
-    /// When the present span began, ns of `CLOCK_MONOTONIC`.
+    /// When the current interval began, ns of `CLOCK_MONOTONIC`.
     opened: i64,
-    /// Its least offset, as it was …
+    /// Its smallest offset, as measured …
     least: Point,
-    /// … and against the line.
+    /// … and relative to the line.
     below: i64,
-    /// The least offset of the span before.
+    /// The smallest offset of the previous interval.
     last: Option<Point>,
     line: Line,
     newest: i64,
@@ -84,7 +85,7 @@ enum Change {
 pub struct Mapped {
     /// ns of `CLOCK_MONOTONIC`, at most the time of arrival.
     pub stamp: i64,
-    /// The sender has restarted: earlier stamps of its clock say nothing about the order any more.
+    /// The sender has restarted: earlier stamps of its clock are not comparable any more.
     pub restarted: bool,
 }
 
@@ -108,9 +109,9 @@ impl SenderClock {
         }
     }
 
-    /// Takes the offset that round trips have found: `sent + offset` was `CLOCK_MONOTONIC` at the time `at` of that clock, within `error`, all in ns.
-    /// What the arrivals' offset has more is the transit delay. It is used as
-    /// long as it agrees with the arrivals; the round trips of another clock, and of one that has restarted, do not.
+    /// Corrects the offset by one from round trips: `sent + offset` was `CLOCK_MONOTONIC` at the time `at` of that
+    /// clock, within `error`, all in ns. The excess of the arrivals' offset is the transit delay. The correction is
+    /// used as long as it agrees with the arrivals; round trips of another clock, or of one that has restarted, do not.
     pub fn correct(&mut self, offset: i64, error: i64, at: i64) {
         self.delay = 0;
         if let Some(window) = &self.window {
@@ -152,7 +153,7 @@ impl Line {
         (self.through.offset).saturating_add((self.slope * since) as i64)
     }
 
-    /// Through two points as far as a clock can be so slow or fast.
+    /// The line through two points, limited to possible clock drifts.
     #[expect(clippy::cast_precision_loss, reason = "some seconds")]
     fn through(from: Point, to: Point) -> Self {
         let (run, rise) = (
@@ -197,7 +198,7 @@ impl Window {
         self.last_arrival = arrival;
     }
 
-    /// The least offset at a time of the sender's clock.
+    /// The smallest offset at a time of the sender's clock.
     fn least(&self, sent: i64) -> i64 {
         self.line.at(sent).saturating_add(self.below)
     }
@@ -230,7 +231,7 @@ mod tests {
         let start = 500 * SECOND;
         for i in 0..500 {
             let sent = i * 20 * MS;
-            // 3 ms of transit at least, and up to 40 ms more.
+            // At least 3 ms of transit, and up to 40 ms more.
             let arrival = start + sent + 3 * MS + (i * 7919 % 41) * MS;
             let mapped = clock.map(sent, arrival);
             assert!(mapped.stamp <= arrival && !mapped.restarted);
@@ -255,10 +256,10 @@ mod tests {
         assert_eq!(map(&mut clock, 100), start + 30 * MS);
         clock.correct(start + 2 * MS, 4 * MS, start);
         assert_eq!(map(&mut clock, 101), start + 2 * MS);
-        // Later than the messages came: only within its error, and never used.
+        // Later than the arrivals: corrects only within its error, and is never used.
         clock.correct(start + 33 * MS, 4 * MS, start);
         assert_eq!(map(&mut clock, 102), start + 30 * MS);
-        // Another clock's.
+        // From another clock.
         for other in [0, 10 * start, start + 40 * MS, start - SECOND] {
             clock.correct(other, 4 * MS, start);
             assert_eq!(map(&mut clock, 103), start + 30 * MS);
@@ -280,14 +281,14 @@ mod tests {
         }
     }
 
-    /// As the clocks of simulated autopilots do: slow or fast by 1 %.
+    /// Like the clocks of simulated autopilots: slow or fast by 1 %.
     #[test]
     fn a_slow_or_fast_clock_is_followed() {
         for percent in [-1, 1] {
             let mut clock = SenderClock::default();
             let (mut latest, mut earliest) = (0, 0);
             for i in 0..1500_i64 {
-                // Sent every 20 ms of this computer's clock, 3 ms to 43 ms ago, told in whole ms.
+                // Sent every 20 ms of this computer's clock, 3 ms to 43 ms ago, reported in whole ms.
                 let truth = i * 20 * MS;
                 let arrival = truth + 3 * MS + (i * 7919 % 41) * MS;
                 let sent = i * 20 * (100 + percent) / 100 * MS;
@@ -301,7 +302,7 @@ mod tests {
                     (latest, earliest) = (late.max(latest), late.min(earliest));
                 }
             }
-            // The quickest message comes once in 0.82 s, in which 8.2 ms are lost or gained; and whole ms.
+            // The fastest message comes every 0.82 s, in which 8.2 ms are lost or gained; and whole ms.
             assert!(
                 earliest > -10 * MS && latest < 10 * MS,
                 "{percent} %: stamps {earliest} to {latest} ns late"
@@ -337,7 +338,7 @@ mod tests {
                 restarted: false
             }
         );
-        // Late by 0.9 s, but no restart: the stamp is old, as the message is.
+        // Late by 0.9 s, but not a restart: the stamp is as old as the message.
         let late = clock.map(100 * SECOND + 10 * MS, 200 * SECOND + 910 * MS);
         assert_eq!(
             late,
@@ -354,7 +355,7 @@ mod tests {
                 restarted: true
             }
         );
-        // Off for a minute and rebooted within, the new time being ahead of the old one.
+        // Off for a minute and rebooted meanwhile, with the new time ahead of the old one.
         assert_eq!(
             clock.map(40 * SECOND, 262 * SECOND),
             Mapped {
@@ -362,7 +363,7 @@ mod tests {
                 restarted: true
             }
         );
-        // Paused for 2 s, as simulations are: it has run for longer than that.
+        // Paused for 2 s, as simulations are: it has been running for longer than that.
         assert_eq!(
             clock.map(40 * SECOND + 20 * MS, 264 * SECOND),
             Mapped {

@@ -32,7 +32,7 @@ pub type Vector = [f64; 3];
 /// A quaternion `[w, x, y, z]`, body to world.
 pub type Quaternion = [f64; 4];
 
-/// `F v`: the half turn about x that all conversions of vectors are.
+/// `F v`: the half turn about x, which every vector conversion here is.
 ///
 /// `0.0 - v` rather than `-v`: a zero stays a positive zero.
 const fn half_turn(v: Vector) -> Vector {
@@ -70,14 +70,14 @@ pub const fn ned_frd_from_nwu_flu(q: Quaternion) -> Quaternion {
     nwu_flu_from_ned_frd(q)
 }
 
-/// A heading: the angle of the body's x axis about world z up, from NWU's x; theirs is the angle about down from north. Between
+/// Heading: our angle of the body's x axis about world z up, from NWU's x, to theirs about down, from north. Between
 /// -pi and pi.
 pub fn ned_yaw(nwu: f64) -> f64 {
     let (sine, cosine) = (0.0 - nwu).sin_cos();
     sine.atan2(cosine)
 }
 
-/// The heading of an attitude NWU from FLU: the angle of the body's x axis about world z.
+/// Heading of an attitude NWU-from-FLU: the angle of the body's x axis about world z.
 pub fn heading(nwu_flu: Quaternion) -> f64 {
     let [x, y, _] = rotate(nwu_flu, [1.0, 0.0, 0.0]);
     y.atan2(x)
@@ -106,7 +106,7 @@ pub fn ned_frd_from_euler(roll: f64, pitch: f64, yaw: f64) -> Quaternion {
     product(product(about(3, yaw), about(2, pitch)), about(1, roll))
 }
 
-/// Hamilton's product `a b`: first `b` turns, then `a`.
+/// Hamilton product `a b`: rotates by `b` first, then by `a`.
 pub fn product(a: Quaternion, b: Quaternion) -> Quaternion {
     let [aw, ax, ay, az] = a;
     let [bw, bx, by, bz] = b;
@@ -134,8 +134,8 @@ pub fn rotate_inverse(q: Quaternion, v: Vector) -> Vector {
     rotate(conjugate(q), v)
 }
 
-/// The quaternion scaled to length one, or `None` where it is not finite or is shorter than 1e-6 (MAVLink says
-/// "unknown" with zeros or NaN).
+/// The quaternion scaled to unit length; `None` if it is not finite or shorter than 1e-6 (MAVLink encodes "unknown" as
+/// zeros or NaN).
 pub fn normalized(q: Quaternion) -> Option<Quaternion> {
     let norm = q.iter().map(|c| c * c).sum::<f64>().sqrt();
     (norm.is_finite() && norm > 1e-6).then(|| q.map(|c| c / norm))

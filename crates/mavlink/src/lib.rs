@@ -1,15 +1,15 @@
 //! MAVLink links, and the one conversion between NED/FRD and z-up/FLU.
 //!
-//! - [`frames`]: pure conversion functions, always built, without a dependency.
+//! - [`frames`]: pure conversion functions, always built, without dependencies.
 //!
 //! With the feature `links` (the default):
-//! - [`Address`]: where a peer is (UDP, TCP, serial), as text;
-//! - [`Link`]: a connection that reads, writes, counts and reconnects, signed or not ([`SigningSettings`]), and sends what has a
-//!   deadline in time or not at all;
-//! - [`Telemetry`]: a vehicle's state from its messages, in this project's frames, stamped with this computer's
+//! - [`Address`]: the address of a peer (UDP, TCP, serial), as text;
+//! - [`Link`]: a connection that reads, writes, counts and reconnects, signed or not ([`SigningSettings`]), and sends
+//!   messages with a deadline in time or not at all;
+//! - [`Telemetry`]: a vehicle's state from its messages, in this project's frames, with stamps of this computer's
 //!   clock;
-//! - [`Vehicle`]: a link to one vehicle and its telemetry, with the messages asked for that autopilots do not send by
-//!   themselves; commands ([`Command`]) and [`Parameters`] that are begun and polled, never waited for.
+//! - [`Vehicle`]: a link to one vehicle with its telemetry; requests the messages that autopilots do not send by
+//!   themselves. Commands ([`Command`]) and [`Parameters`] are begun and polled; they never block.
 //!
 //! With the feature `backend`:
 //! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that define a kind of vehicle;

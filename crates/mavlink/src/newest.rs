@@ -1,8 +1,8 @@
-//! The newest value of another thread, without waiting for it: a triple buffer.
+//! The newest value of another thread, without blocking: a triple buffer.
 //!
-//! Of three slots one is the publisher's, one the reader's, and one holds the newest value that was published; both
-//! sides exchange their slot for it in one atomic step. Each slot stands in a mutex that only its owner touches, so that
-//! taking it never fails and nobody ever waits for the other side, even where a thread is stopped halfway.
+//! One of three slots belongs to the publisher, one to the reader, and one holds the newest published value; both sides
+//! swap their slot for it in one atomic step. Each slot is in a mutex that only its owner locks, so that locking never
+//! fails and neither side ever waits for the other, even if a thread is stopped halfway.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -46,7 +46,7 @@ pub(crate) fn newest<T: Clone>(first: T) -> (Publisher<T>, Newest<T>) {
 }
 
 impl<T> Shared<T> {
-    /// The slot that the caller owns; nobody else holds its lock.
+    /// The caller's own slot; no other thread holds its lock.
     fn own(&self, slot: u8) -> Option<MutexGuard<'_, T>> {
         match self.slots[usize::from(slot & SLOT).min(2)].try_lock() {
             Ok(guard) => Some(guard),
@@ -57,7 +57,7 @@ impl<T> Shared<T> {
 }
 
 impl<T> Publisher<T> {
-    /// Fills a slot, whose old content is of some time ago, and publishes it.
+    /// Fills a slot, whose previous content is outdated, and publishes it.
     pub fn publish(&mut self, fill: impl FnOnce(&mut T)) {
         let Some(mut slot) = self.shared.own(self.slot) else {
             return;
@@ -70,7 +70,7 @@ impl<T> Publisher<T> {
 }
 
 impl<T> Newest<T> {
-    /// Looks at the newest value.
+    /// Reads the newest value.
     pub fn with<R>(&mut self, look: impl FnOnce(&T) -> R) -> Option<R> {
         if self.shared.middle.load(Ordering::Relaxed) & FRESH != 0 {
             let before = self.shared.middle.swap(self.slot, Ordering::AcqRel);
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// A publisher that is stopped while it writes keeps its own slot only.
+    /// A publisher that is stopped while writing blocks only its own slot.
     #[test]
     fn a_publisher_that_stops_halfway_holds_up_nobody() {
         let (mut publisher, mut newest) = newest(1);
@@ -121,7 +121,7 @@ mod tests {
                 }
             });
             let mut last = 0;
-            // However late the publisher gets its turn.
+            // However late the publisher is scheduled.
             while last < 50_000 {
                 let seen = newest
                     .with(|v| {

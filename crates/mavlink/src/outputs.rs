@@ -42,7 +42,7 @@ pub struct OutputSettings {
     pub trim: Option<f64>,
 }
 
-/// What is wrong with a channel map.
+/// Why a channel map is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct OutputError(pub String);
@@ -50,7 +50,7 @@ pub struct OutputError(pub String);
 /// One output, and how it drives its actuator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Output {
-    /// From 0.
+    /// Channel, from 0.
     channel: usize,
     /// Whether u is -1 to 1.
     two_sided: bool,
@@ -66,7 +66,7 @@ pub struct Output {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputMap {
     outputs: Vec<Output>,
-    /// What the user should know about it.
+    /// Notes for the user.
     notes: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ pub enum Autopilot {
 }
 
 impl Autopilot {
-    /// What it takes the curve of thrusts for: `THR_MDL_FAC`, `MOT_THST_EXPO`.
+    /// The autopilot's default curve of thrusts: `THR_MDL_FAC`, `MOT_THST_EXPO`.
     pub fn curve(self) -> f64 {
         match self {
             Self::Px4 => 0.0,
@@ -109,18 +109,19 @@ const LAYOUTS: [(&str, [(f64, bool); 4]); 2] = [
     ),
 ];
 
-/// How far from its place in a layout a rotor may be, degrees.
+/// Largest angle between a rotor and its place in a layout, degrees.
 const TOLERANCE: f64 = 20.0;
 
 impl OutputMap {
-    /// The map of a vehicle's commands: as `given`, or where nothing is given as the autopilot's motors are numbered. `curve` is that of
-    /// thrusts where their output says nothing.
+    /// The map of a vehicle's commands: as `given` or, if nothing is given, according to the autopilot's motor numbers.
+    /// `curve` applies to thrusts whose output does not specify one.
     ///
-    /// Four fixed rotors that stand as in the layouts X or plus get the outputs of that layout. The commands of every other vehicle get outputs
-    /// in their order, thrusts first.
+    /// Four fixed rotors in an X or plus layout get the outputs of that layout. The commands of any other vehicle get
+    /// outputs in order, thrusts first.
     ///
     /// # Errors
-    /// An output for no command or for one that has another, two commands for one channel, a command without an output, numbers out of range.
+    /// An output for no command or for one that already has one, two commands for one channel, a command without an
+    /// output, or numbers out of range.
     pub fn new(
         inputs: &Inputs,
         autopilot: Autopilot,
@@ -156,7 +157,8 @@ impl OutputMap {
         Ok(Self { outputs, notes })
     }
 
-    /// What the user should know: rotors that turn the other way round than the autopilot expects, outputs that were numbered in order.
+    /// Notes for the user: rotors that turn opposite to the autopilot's convention, and outputs that were numbered in
+    /// order.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -171,7 +173,8 @@ impl OutputMap {
         &self.outputs
     }
 
-    /// The commands of these controls (HIL: 0 to 1, -1 to 1), within the limits of the vehicle. What is not finite or not there counts as 0.
+    /// The commands for these controls (HIL: 0 to 1, -1 to 1), within the vehicle's limits. Missing or non-finite
+    /// values count as 0.
     pub fn commands_of_controls(&self, controls: &[f32], commands: &mut [f64]) {
         for (output, command) in self.outputs.iter().zip(commands) {
             let control = controls.get(output.channel).map_or(0.0, |u| f64::from(*u));
@@ -179,7 +182,7 @@ impl OutputMap {
         }
     }
 
-    /// The controls of these commands; others stay as they are.
+    /// The controls for these commands; other controls are unchanged.
     pub fn controls_of_commands(&self, commands: &[f64], controls: &mut [f32]) {
         for (output, command) in self.outputs.iter().zip(commands) {
             if let Some(control) = controls.get_mut(output.channel) {
@@ -190,7 +193,7 @@ impl OutputMap {
         }
     }
 
-    /// The commands of these pulse widths, µs, within the limits of the vehicle. No pulse (0, or not there) is u = 0.
+    /// The commands for these pulse widths, µs, within the vehicle's limits. No pulse (0, or missing) is u = 0.
     pub fn commands_of_pulses(&self, pulses: &[u16], commands: &mut [f64]) {
         for (output, command) in self.outputs.iter().zip(commands) {
             let pulse = pulses.get(output.channel).copied().unwrap_or(0);
@@ -203,7 +206,7 @@ impl OutputMap {
         }
     }
 
-    /// The pulse widths of these commands, µs; others stay as they are.
+    /// The pulse widths for these commands, µs; others are unchanged.
     pub fn pulses_of_commands(&self, commands: &[f64], pulses: &mut [u16]) {
         for (output, command) in self.outputs.iter().zip(commands) {
             if let Some(pulse) = pulses.get_mut(output.channel) {
@@ -215,10 +218,10 @@ impl OutputMap {
     }
 }
 
-/// # One actuator, as somebody looks at it
+/// # A single actuator
 ///
-/// A *part* is that of full output in the sense of the model: 0 to 1, or -1 to 1 where it drives in two directions. Parts beyond the
-/// limits of the command are those of the limits.
+/// A *part* is a fraction of full output in the model's convention: 0 to 1, or -1 to 1 for an actuator that drives in
+/// two directions. Parts beyond the limits of the command are clamped to them.
 impl Output {
     /// The autopilot's output, from 1.
     pub fn channel(&self) -> usize {
@@ -230,7 +233,7 @@ impl Output {
         self.two_sided
     }
 
-    /// Whether it drives the other way round.
+    /// Whether it drives in the opposite direction.
     pub fn is_reversed(&self) -> bool {
         self.reversed
     }
@@ -240,9 +243,9 @@ impl Output {
         self.limits
     }
 
-    /// The part that is driven where this one is asked for.
+    /// The part clamped to the limits.
     pub fn within_limits(&self, part: f64) -> f64 {
-        // Every actuator may rest.
+        // Every actuator may be at rest.
         let [low, high] = self.limits;
         let part = if part.is_finite() { part } else { 0.0 };
         let part = part.clamp(self.part(low.min(0.0)), self.part(high.max(0.0)));
@@ -254,13 +257,13 @@ impl Output {
         self.turned(self.within_limits(part))
     }
 
-    /// The pulse width of a part, µs.
+    /// Pulse width of a part, µs.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 500 to 2500
     pub fn pulse_of_part(&self, part: f64) -> u16 {
         self.pulse_of_control(self.control_of_part(part)).round() as u16
     }
 
-    /// The value of a part, by the curve: N, rad, N m.
+    /// Value of a part, from the curve: N, rad, N m.
     pub fn value_of_part(&self, part: f64) -> f64 {
         let (c, part) = (self.curve, self.within_limits(part));
         self.full * part * (1.0 - c + c * part.abs())
@@ -346,7 +349,7 @@ impl Output {
         self.turned(self.part(value).clamp(self.lowest(), 1.0))
     }
 
-    /// The u of a value before it is turned round, -1 to 1.
+    /// The u of a value before reversal, -1 to 1.
     fn part(&self, value: f64) -> f64 {
         let wanted = (value.abs() / self.full).min(1.0);
         let c = self.curve;
@@ -382,7 +385,7 @@ impl Output {
     }
 }
 
-/// What is given, in the order of the commands.
+/// The given outputs, in the order of the commands.
 fn in_order(
     names: &[String],
     given: &[OutputSettings],
@@ -412,11 +415,11 @@ fn in_order(
         .collect()
 }
 
-/// The channels, from 0, of each command where nothing is said.
+/// The default channels of the commands, from 0.
 fn numbered(inputs: &Inputs, autopilot: Autopilot, notes: &mut Vec<String>) -> Vec<usize> {
     let rotors = inputs.rotors().as_slice();
     if let Some((layout, channels, wrong)) = layout(inputs) {
-        // ArduPilot has a plus whose rotors all turn the other way round.
+        // ArduPilot has a plus layout in which all rotors turn the opposite way.
         let reversed =
             autopilot == Autopilot::Ardupilot && layout == "plus" && wrong.len() == rotors.len();
         let turning = match wrong.as_slice() {
@@ -466,7 +469,8 @@ fn numbered(inputs: &Inputs, autopilot: Autopilot, notes: &mut Vec<String>) -> V
     channels
 }
 
-/// The layout of four fixed rotors, the channel of each, and those that turn the other way round; `None` if they stand otherwise.
+/// The layout of four fixed rotors, the channel of each, and those that turn the opposite way; `None` if they are
+/// arranged differently.
 fn layout(inputs: &Inputs) -> Option<(&'static str, Vec<usize>, Vec<String>)> {
     let rotors = inputs.rotors().as_slice();
     if rotors.len() != 4 || !inputs.motors().is_empty() || inputs.input_dim() != 4 {
@@ -486,7 +490,7 @@ fn layout(inputs: &Inputs) -> Option<(&'static str, Vec<usize>, Vec<String>)> {
                 return None;
             }
             channels.push(channel);
-            // The drag of the air turns the body the other way round.
+            // The drag of the air turns the body in the opposite direction.
             if (rotor.drag_ratio < 0.0) != places[channel].1 {
                 wrong.push(rotor.name.clone());
             }
@@ -495,13 +499,13 @@ fn layout(inputs: &Inputs) -> Option<(&'static str, Vec<usize>, Vec<String>)> {
     })
 }
 
-/// Between two directions, degrees, 0 to 180.
+/// Angle between two directions, degrees, 0 to 180.
 fn apart(a: f64, b: f64) -> f64 {
     let d = (a - b).rem_euclid(360.0);
     d.min(360.0 - d)
 }
 
-/// PX4's parameters of rotors with these channels, from 0.
+/// PX4's geometry parameters for rotors with these channels, from 0.
 fn geometry(inputs: &Inputs, channels: &[usize]) -> String {
     let rotors = inputs.rotors().as_slice();
     let mut numbered: Vec<_> = channels.iter().zip(rotors).collect();

@@ -7,35 +7,34 @@ use std::fmt;
 pub struct Statistics {
     /// Bytes received.
     pub bytes: u64,
-    /// Messages received whose checksum and content were right.
+    /// Valid messages received.
     pub messages: u64,
-    /// Places that looked like a frame and whose checksum was wrong: noise and damaged frames. Each may hide more than
-    /// one frame, and a damaged frame may count more than once, where its payload looks like a frame again.
+    /// Apparent frames with a wrong checksum: noise and damaged frames. Each may hide more than one frame, and a
+    /// damaged frame may count more than once if its payload looks like a frame again.
     pub bad_checksums: u64,
-    /// Places that looked like a frame of a message that the dialect does not know, so that it cannot be checked.
+    /// Apparent frames of a message that is not in the dialect and therefore cannot be checked.
     pub unknown: u64,
-    /// Frames with a right checksum whose content no message allows (an enumeration's value that the dialect does not
-    /// know).
+    /// Frames with a correct checksum but invalid content (an enumeration value that is not in the dialect).
     pub undecodable: u64,
-    /// Messages that never arrived, by the gaps in their senders' sequence numbers (frames with wrong checksums and of
-    /// unknown messages are among them).
+    /// Lost messages, counted from gaps in their senders' sequence numbers (including frames with wrong checksums and
+    /// unknown messages).
     pub lost: u64,
     /// Messages written.
     pub sent: u64,
-    /// Messages that could not be written: no peer yet, queue full, or an error of the link.
+    /// Messages that could not be written: no peer yet, a full queue, or an error of the link.
     pub unsent: u64,
     /// Messages that were not sent because their deadline had passed.
     pub expired: u64,
-    /// Setpoints that were not sent because a newer one took their place.
+    /// Setpoints that were not sent because a newer one replaced them.
     pub replaced: u64,
-    /// Frames refused because they were not signed, on a signed link.
+    /// Unsigned frames rejected on a signed link.
     pub unsigned: u64,
-    /// Frames refused because of their signature: another key, or forged.
+    /// Frames rejected for their signature: another key, or forged.
     pub bad_signatures: u64,
-    /// Frames refused because their signature's time was not newer than the last one's, or a minute old from a sender
-    /// that was not known.
+    /// Frames rejected because their time stamp was not newer than the last one, or a minute old from an unknown
+    /// sender.
     pub replayed: u64,
-    /// Times that the link was opened again after its peer vanished.
+    /// Number of times that the link was reopened after its peer vanished.
     pub reconnects: u64,
 }
 
@@ -82,10 +81,10 @@ struct Sender {
 const MOST_SENDERS: usize = 64;
 
 impl Sequences {
-    /// Takes note of a message; returns how many before it are missing.
+    /// Records a message; returns how many before it are missing.
     ///
-    /// A step of more than half the circle is a message out of order or sent twice, or a sender that has restarted;
-    /// nothing is counted as lost then.
+    /// A step of more than half the range is an out-of-order or duplicate message, or a restarted sender; nothing then
+    /// counts as lost.
     pub fn observe(&mut self, system: u32, component: u8, sequence: u8) -> u8 {
         let known = self
             .senders

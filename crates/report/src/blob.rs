@@ -6,14 +6,14 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::Serialize;
 
-/// Where an array is in a [`Blob`]: its first number, and how many there are.
+/// Position of an array in a [`Blob`]: index of its first number, and its length.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 pub struct Place(usize, usize);
 
-/// Arrays of single precision, one after the other.
+/// Arrays in single precision, one after the other.
 ///
-/// Each is stored as the differences of its numbers' bits (of neighbours these are small), their first bytes together, then the second ones and so on:
-/// what a general compressor makes little of. The page undoes it.
+/// Each is stored as the differences of its numbers' bits, which are small between neighbours: first the first bytes of
+/// all, then the second ones and so on. A general compressor then works well. The page decodes it.
 #[derive(Debug, Default)]
 pub struct Blob {
     bytes: Vec<u8>,
@@ -39,10 +39,10 @@ impl Blob {
         place
     }
 
-    /// All arrays, compressed (zlib), in base64.
+    /// All arrays, compressed with zlib, in base64.
     ///
     /// # Errors
-    /// Memory cannot be written to: never.
+    /// Writing to memory fails, which does not happen.
     pub fn finish(&self) -> io::Result<String> {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
         encoder.write_all(&self.bytes)?;
@@ -50,7 +50,7 @@ impl Blob {
     }
 }
 
-/// Bytes as text, by RFC 4648 with padding.
+/// Encodes bytes as base64 text, RFC 4648 with padding.
 pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

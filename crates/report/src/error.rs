@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use fly_log::LogError;
 
-/// Why there is no report.
+/// Why a report cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A message of the log is not what its topic says.
+    /// A message of the log does not match its topic.
     #[error("`{}` is corrupt: expected a message of `{topic}`, found {found}", path.display())]
     Message {
         /// The log.
@@ -21,12 +21,12 @@ pub enum ReportError {
         /// What was found.
         found: String,
     },
-    /// The log holds no tick.
+    /// The log has no ticks.
     #[error("`{}` has nothing to report: it holds no frame{reason}", path.display())]
     Empty {
         /// The log.
         path: PathBuf,
-        /// Why, if that is known: `; truncated at …`.
+        /// The reason, if known: `; truncated at …`.
         reason: String,
     },
     /// A signal that cannot be plotted.
@@ -37,15 +37,15 @@ pub enum ReportError {
     Signal {
         /// The log.
         path: PathBuf,
-        /// The signal's name, or a pattern.
+        /// Name of the signal, or a pattern.
         name: String,
         /// What was found.
         found: String,
     },
-    /// There is nothing to write a report of.
+    /// No log was given.
     #[error("expected at least one log to report, found none")]
     NoLog,
-    /// The page cannot be put together.
+    /// The page cannot be assembled.
     #[error("cannot put the report together: {0}")]
     Page(#[from] std::io::Error),
 }

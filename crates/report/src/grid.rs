@@ -1,11 +1,11 @@
 //! Columns of numbers over time in a bounded number of cells, without losing an extreme.
 
-/// What a cell keeps of the numbers that fall into it.
+/// What a cell keeps of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// The smallest and the largest: what a plot must show.
+    /// The smallest and the largest, for plots.
     Extremes,
-    /// The first: what moves from sample to sample, such as a pose.
+    /// The first, for quantities such as a pose that change from sample to sample.
     First,
 }
 
@@ -14,7 +14,7 @@ pub enum Keep {
 pub struct Column {
     /// Its name, such as `position.x`.
     pub name: String,
-    /// The smallest number of each cell, NaN where there is none; with [`Keep::First`] the first one.
+    /// The smallest number of each cell, NaN without any; with [`Keep::First`] the first one.
     pub low: Vec<f32>,
     /// The largest number of each cell; with [`Keep::First`] empty.
     pub high: Vec<f32>,
@@ -22,16 +22,17 @@ pub struct Column {
 
 /// Columns over a common time.
 ///
-/// A cell is at first as wide as a step of the flight, and holds one number. Whenever there would be more cells than allowed, pairs become one,
-/// twice as wide: so a flight of any length is read once and takes a bounded amount of memory. Cells into which nothing fell are NaN: a gap of the data
-/// stays one. Numbers are single precision, seven digits.
+/// A cell initially has the width of one step of the flight and holds one number. Whenever there would be too many
+/// cells, pairs of cells are merged into cells of twice the width. A flight of any length is thus read once, in bounded
+/// memory. Cells without a number are NaN, so a gap in the data remains a gap. Numbers are single precision, seven
+/// digits.
 #[derive(Clone, Debug)]
 pub struct Grid {
     keep: Keep,
     /// Width of the first cells, s.
     step: f64,
     most: usize,
-    /// How often pairs became one.
+    /// How often pairs have been merged.
     halvings: u32,
     columns: Vec<Column>,
     cell: usize,
@@ -39,7 +40,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// For numbers that come every `step` seconds, in at most `most` cells.
+    /// For numbers every `step` seconds, in at most `most` cells.
     pub fn new(keep: Keep, step: f64, most: usize) -> Self {
         Self {
             keep,
@@ -56,7 +57,7 @@ impl Grid {
         }
     }
 
-    /// The number of a column; it is added where there is none of this name.
+    /// Index of a column; adds it if there is none of this name.
     pub fn column(&mut self, name: &str) -> usize {
         if let Some(found) = self.columns.iter().position(|column| column.name == name) {
             return found;
@@ -69,7 +70,7 @@ impl Grid {
         self.columns.len() - 1
     }
 
-    /// Goes to the cell of a time, s. Times before that of the flight's beginning are in the first one.
+    /// Moves to the cell of a time, s. Times before the flight's beginning belong to the first cell.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -84,7 +85,7 @@ impl Grid {
         self.length = self.length.max(self.cell + 1);
     }
 
-    /// Puts a number into the present cell of a column. What is not finite is left out.
+    /// Adds a number to the current cell of a column; ignores values that are not finite.
     #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
     pub fn put(&mut self, column: usize, value: f64) {
         let value = value as f32;
@@ -103,7 +104,7 @@ impl Grid {
                 if high.len() <= cell {
                     high.resize(cell + 1, f32::NAN);
                 }
-                // NaN gives way to the other one.
+                // `min` returns the other operand of a NaN.
                 low[cell] = low[cell].min(value);
                 high[cell] = high[cell].max(value);
             }
@@ -130,7 +131,7 @@ impl Grid {
         self.step * f64::from(2_u32.saturating_pow(self.halvings))
     }
 
-    /// Whether a cell is as wide as a step, so that nothing was joined.
+    /// Whether a cell has the width of a step: nothing was merged.
     pub const fn is_whole(&self) -> bool {
         self.halvings == 0
     }
@@ -140,12 +141,12 @@ impl Grid {
         self.length
     }
 
-    /// Whether there is none.
+    /// Whether there are no cells.
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The columns, in the order in which they were added.
+    /// The columns, in the order of their addition.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }

@@ -1,4 +1,4 @@
-//! What is plotted of a flight: the panels, their lines and bounds.
+//! The panels of a flight's report: their lines and bounds.
 
 use fly_mechanics::scene::single_joints;
 use serde::Serialize;
@@ -17,17 +17,17 @@ type Plain<'a> = (
 /// A plot over time, or of a spectrum.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Panel {
-    /// A word for programs: panels of several flights with the same word are one.
+    /// Its key, for programs: panels of several flights with the same key are merged.
     pub key: String,
     /// Its title.
     pub title: String,
     /// The unit of its numbers.
     pub unit: &'static str,
-    /// What the reader should know, a sentence or two.
+    /// A sentence or two for the reader.
     pub note: &'static str,
     /// Whether its axis is logarithmic.
     pub log: bool,
-    /// Beyond these the area is shaded: the limits of what it shows.
+    /// The area beyond these is shaded: the limits of the quantity.
     pub limits: Option<[f64; 2]>,
     /// Its lines.
     pub lines: Vec<Line>,
@@ -37,12 +37,12 @@ pub struct Panel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stroke {
-    /// What was.
+    /// An actual quantity.
     #[default]
     Solid,
-    /// What should be.
+    /// A desired quantity.
     Dashed,
-    /// What is beside it.
+    /// An additional quantity.
     Dotted,
 }
 
@@ -53,13 +53,13 @@ pub struct Line {
     pub column: String,
     /// Its name in the legend.
     pub label: String,
-    /// Its colour, a number of the palette.
+    /// Its colour: index in the palette.
     pub color: usize,
     /// How it is drawn.
     pub stroke: Stroke,
-    /// What its numbers are multiplied by.
+    /// Factor applied to its numbers.
     pub scale: f64,
-    /// Whether the reader has to ask for it.
+    /// Whether it is shown only on request.
     pub hidden: bool,
 }
 
@@ -98,7 +98,7 @@ impl Line {
 const AXES: [&str; 3] = ["x", "y", "z"];
 const DEGREES: f64 = 180.0 / std::f64::consts::PI;
 
-/// Lines of x, y and z, each with what it should be.
+/// Lines of x, y and z, each with its reference.
 fn axes(name: &str, reference: &str) -> Vec<Line> {
     let of = |i: usize, axis: &str| {
         [
@@ -114,7 +114,7 @@ fn axes(name: &str, reference: &str) -> Vec<Line> {
     (0..3).flat_map(|i| of(i, AXES[i])).collect()
 }
 
-/// The panels of a flight over time: those of which its log has a line.
+/// The panels of a flight over time: those with data in its log.
 pub fn panels(flight: &Flight) -> Vec<Panel> {
     let mut panels = Vec::new();
     let mut position = axes("position", "reference");
@@ -189,7 +189,8 @@ pub fn panels(flight: &Flight) -> Vec<Panel> {
     panels
 }
 
-/// What a panel tells that is zero throughout, where that is the usual case: joints that do not slide, limits that were never active.
+/// Whether a panel is zero throughout, as is usual for its quantity: joints that do not slide, limits that were never
+/// active.
 fn is_nothing(flight: &Flight, panel: &Panel) -> bool {
     let usual = ["error", "attitude_error", "allocation", "age", "wind"];
     usual.contains(&panel.key.as_str())
@@ -234,7 +235,7 @@ fn energies() -> [Panel; 2] {
     ]
 }
 
-/// What is beside the motion: disturbances, allocation, air, estimate, battery.
+/// The quantities besides the motion: disturbances, allocation, air, estimate, battery.
 fn beside(flight: &Flight) -> Vec<Panel> {
     let mut panels = Vec::new();
     let columns = flight.plots.columns().iter();
@@ -327,7 +328,7 @@ fn beside(flight: &Flight) -> Vec<Panel> {
     panels
 }
 
-/// The joints with a position: those that turn, and those that slide.
+/// The joints with a position: revolute ones and prismatic ones.
 fn joints(flight: &Flight) -> Vec<Panel> {
     let Some(system) = &flight.system else {
         return Vec::new();
@@ -386,7 +387,7 @@ fn joints(flight: &Flight) -> Vec<Panel> {
     panels
 }
 
-/// Name of a command for people: that of its rotor or motor.
+/// A command's name for readers: that of its rotor or motor.
 pub fn command_label(flight: &Flight, command: &str) -> String {
     let named = || {
         let inputs = &flight.system.as_ref()?.inputs;
@@ -413,7 +414,7 @@ pub fn command_label(flight: &Flight, command: &str) -> String {
     named().unwrap_or_else(|| command.to_owned())
 }
 
-/// The commands: those of one kind with the same limits in one panel.
+/// The commands, one panel for each kind with the same limits.
 fn inputs(flight: &Flight) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     for (i, ((name, unit), limits)) in flight.commands.iter().zip(&flight.limits).enumerate() {
@@ -455,7 +456,7 @@ fn inputs(flight: &Flight) -> Vec<Panel> {
     panels
 }
 
-/// The spectra: of the rates, and of the inputs by their kind. The columns are numbers of the flight's spectra.
+/// The spectra of the rates, and of the inputs by kind. The columns are indices of the flight's spectra.
 pub fn spectra(flight: &Flight) -> Vec<Panel> {
     let has = |column: &String| {
         flight
@@ -471,7 +472,7 @@ pub fn spectra(flight: &Flight) -> Vec<Panel> {
     let spectra = wanted.map(|mut panel| {
         panel.lines.retain(|line| line.stroke == Stroke::Solid && has(&line.column));
         for line in &mut panel.lines {
-            // The density is of the square.
+            // A density scales with the square.
             line.scale *= line.scale;
         }
         Panel {

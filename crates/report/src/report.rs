@@ -14,7 +14,7 @@ use fly_mechanics::scene::Scene;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-/// The scripts, in their order.
+/// The scripts, in order.
 const SCRIPTS: [&str; 6] = [
     include_str!("page/data.js"),
     include_str!("page/plot.js"),
@@ -24,11 +24,11 @@ const SCRIPTS: [&str; 6] = [
     include_str!("page/page.js"),
 ];
 
-/// What the page shows, but for the arrays.
+/// The content of the page, except the arrays.
 #[derive(Serialize)]
 struct Contents<'a> {
     program: &'static str,
-    /// Of a flight that is under way: what the page has of it.
+    /// For a flight in progress: the page's cursor.
     live: Option<Cursor>,
     flights: Vec<Shown<'a>>,
 }
@@ -43,7 +43,7 @@ struct Shown<'a> {
     numbers: Vec<Number>,
     notes: &'a [String],
     span: [f64; 2],
-    /// Width of a cell of the plots, s, and whether it is a step.
+    /// Width of a cell of the plots, s, and whether it is a single step.
     cell: f64,
     whole: bool,
     columns: BTreeMap<&'a str, [Option<Place>; 2]>,
@@ -54,7 +54,7 @@ struct Shown<'a> {
     /// Width of a cell of the poses, s.
     track_cell: f64,
     track_length: usize,
-    /// 7 numbers of each body, and of its reference.
+    /// 7 numbers for each body, and for its reference.
     poses: [Vec<Option<Place>>; 2],
     /// Name, unit and the columns of thrust and tilt of each rotor.
     rotors: Vec<[Option<usize>; 2]>,
@@ -69,14 +69,14 @@ struct Shown<'a> {
 /// How the flight went.
 #[derive(Serialize)]
 pub struct Verdict<'a> {
-    /// In words.
+    /// The text.
     pub text: &'a str,
     /// `good`, `bad` or `unknown`.
     pub tone: &'static str,
 }
 
 impl<'a> Verdict<'a> {
-    /// Of a flight.
+    /// The verdict on a flight.
     pub fn of(flight: &'a Flight) -> Self {
         let outcome = flight.run.as_ref().map(|run| run.outcome.as_str());
         match outcome.filter(|text| !text.is_empty()) {
@@ -91,7 +91,7 @@ impl<'a> Verdict<'a> {
                 tone: "unknown",
             },
             None if flight.run.is_some() => Self {
-                // Of the world of a fleet: its vehicles have theirs.
+                // The world of a fleet has no verdict; its vehicles do.
                 text: "recorded, without a verdict of its own",
                 tone: "unknown",
             },
@@ -107,7 +107,7 @@ impl<'a> Verdict<'a> {
     }
 }
 
-/// The report of one flight, or of several side by side: a page that needs nothing but itself.
+/// The report of one flight, or of several side by side, as a self-contained page.
 ///
 /// ```no_run
 /// let flight = fly_report::Flight::open("flight.mcap")?;
@@ -124,8 +124,8 @@ pub fn report(flights: &[Flight]) -> Result<String, ReportError> {
     page(flights, None)
 }
 
-/// The page of a flight that is under way, as it is now. What follows it asks of the server that it comes from, over a WebSocket at `live`: it sends the
-/// [`Cursor`] that it was made with, and takes [`Update`](crate::flight::Update)s, all as JSON.
+/// The page of a flight in progress, in its current state. It requests updates from its server over a WebSocket at
+/// `live`: it sends its [`Cursor`] and receives [`Update`](crate::flight::Update)s, all as JSON.
 ///
 /// # Errors
 /// [`ReportError::Io`](ReportError) if its numbers cannot be packed.
@@ -135,7 +135,7 @@ pub fn live(live: &LiveFlight) -> Result<String, ReportError> {
 }
 
 fn page(flights: &[Flight], cursor: Option<Cursor>) -> Result<String, ReportError> {
-    // What the page may do beside showing itself.
+    // The page's only permission.
     let allowed = cursor.map_or("", |_| "; connect-src 'self'");
     let mut blob = Blob::default();
     let contents = Contents {
@@ -152,7 +152,7 @@ fn page(flights: &[Flight], cursor: Option<Cursor>) -> Result<String, ReportErro
     let scripts = SCRIPTS.join("\n");
     let mut page =
         String::with_capacity(PAGE.len() + STYLE.len() + json.len() + data.len() + scripts.len());
-    // The page's own text goes once through here: what is put in is not looked at again.
+    // The template is read once, so inserted text is not searched again.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("<!--{") {
         page.push_str(before);
@@ -172,7 +172,7 @@ fn page(flights: &[Flight], cursor: Option<Cursor>) -> Result<String, ReportErro
     Ok(page)
 }
 
-/// Text between tags.
+/// Escapes text between tags.
 fn escape(text: &str, into: &mut String) {
     for c in text.chars() {
         match c {
@@ -185,7 +185,7 @@ fn escape(text: &str, into: &mut String) {
     }
 }
 
-/// JSON that no `</script>` or `<!--` can end: a `<` stands only in its strings.
+/// JSON that cannot end its script by `</script>` or `<!--`: a `<` occurs only in strings.
 fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -195,7 +195,7 @@ fn shown<'a>(flight: &'a Flight, blob: &mut Blob) -> Shown<'a> {
     let columns = (plots.columns().iter())
         .map(|column| {
             let low = blob.add(&column.low);
-            // In cells of one number both are the same.
+            // In cells of one number both are equal.
             let same = column
                 .low
                 .iter()
@@ -264,7 +264,7 @@ fn track_length(track: &Grid) -> usize {
         .unwrap_or_default()
 }
 
-/// What the flight was, as pairs of a label and a text.
+/// Facts about the flight, as pairs of a label and a text.
 fn facts(flight: &Flight) -> Vec<[String; 2]> {
     let mut facts: Vec<[String; 2]> = Vec::new();
     let mut add = |label: &str, text: String| {

@@ -2,18 +2,19 @@
 
 use std::f64::consts::PI;
 
-/// Shortest and longest stretch that is transformed at a time.
+/// Shortest and longest segment of a transform, in samples.
 const LENGTHS: [usize; 2] = [64, 4096];
-/// Time of a stretch, s: it sets the resolution, half a hertz.
+/// Duration of a segment, s, which sets the resolution to half a hertz.
 const STRETCH: f64 = 2.0;
 
-/// Adds up the spectrum of one quantity: stretches that overlap by half, each without its mean and under Hann's window. A gap begins a new stretch.
+/// Accumulates the spectrum of one quantity from segments that overlap by half, each without its mean and with a Hann
+/// window. A gap begins a new segment.
 #[derive(Clone, Debug)]
 pub struct Welch {
     rate: f64,
     length: usize,
     stretch: Vec<f64>,
-    /// Sum over all stretches, of the frequencies from 0 to half of the rate.
+    /// Sum over all segments, for the frequencies from 0 to half the rate.
     sum: Vec<f64>,
     count: usize,
 }
@@ -37,7 +38,7 @@ impl Welch {
         }
     }
 
-    /// Takes a sample, the next in time.
+    /// Adds the next sample.
     pub fn add(&mut self, sample: f64) {
         if !sample.is_finite() {
             return self.gap();
@@ -49,7 +50,7 @@ impl Welch {
         }
     }
 
-    /// Samples are missing here.
+    /// Marks missing samples.
     pub fn gap(&mut self) {
         self.stretch.clear();
     }
@@ -72,10 +73,11 @@ impl Welch {
         self.count += 1;
     }
 
-    /// Frequencies (Hz) and densities (the square of the unit by Hz), but that of the mean. Empty where there are less than 64 samples without a gap.
+    /// Frequencies (Hz) and densities (square of the unit per Hz), without that of the mean. Empty if there are never
+    /// 64 samples without a gap.
     pub fn finish(mut self) -> (Vec<f32>, Vec<f32>) {
         if self.count == 0 && self.stretch.len() >= LENGTHS[0] {
-            // The largest power of two that there is.
+            // The largest power of two available.
             let length = (self.stretch.len() + 1).next_power_of_two() / 2;
             self.take(length);
         }
@@ -94,7 +96,7 @@ impl Welch {
     }
 }
 
-/// The discrete Fourier transform of a power of two of complex numbers, in place: Cooley and Tukey's, decimation in time.
+/// The discrete Fourier transform of a power of two of complex numbers, in place: Cooley and Tukey, decimation in time.
 fn transform(values: &mut [[f64; 2]]) {
     let n = values.len();
     for i in 1..n {
@@ -141,7 +143,7 @@ mod tests {
         }
     }
 
-    /// The density of a sine integrates to its mean square, and stands at its frequency.
+    /// The density of a sine integrates to its mean square and peaks at its frequency.
     #[test]
     fn a_sine_has_its_power_at_its_frequency() {
         let (rate, frequency, amplitude) = (500.0, 31.25, 3.0);

@@ -1,4 +1,4 @@
-//! A flight flown again beside its row.
+//! Flies a flight again and compares it with its row.
 
 use fly_flight::{FlightError, Summary};
 
@@ -7,18 +7,19 @@ use crate::journal::Journal;
 use crate::outcome::{self, ExitCodes};
 use fly_table::Cell;
 
-/// A cell of a row that differs when the flight is flown again.
+/// A cell that differs when the flight is flown again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// The name of its column.
     pub column: String,
-    /// In the journal.
+    /// The value in the journal.
     pub row: Cell,
-    /// Now.
+    /// The value now.
     pub now: Cell,
 }
 
-/// What differs between the row of a flight in a journal and the same flight flown now; `None` if the journal has no such row.
+/// The differences between a flight's row in a journal and the same flight flown now; `None` if the journal has no such
+/// row.
 ///
 /// # Errors
 /// The row cannot be read.
@@ -33,7 +34,7 @@ pub fn differences(
     };
     let now = outcome::of_flight(now, codes);
     let all = outcome::columns().into_iter().zip(row).zip(now);
-    // NaN does not stand in a row.
+    // Rows contain no NaN.
     let different = all.filter(|((_, row), now)| row != now);
     let told = different.map(|((column, row), now)| Difference {
         column: column.name,

@@ -1,4 +1,4 @@
-//! What can go wrong with a campaign; what goes wrong with one of its flights stands in its row.
+//! Errors of a campaign; an error of one of its flights is in its row instead.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use fly_table::TableError;
 
 use crate::shard::Shard;
 
-/// Why a campaign cannot be flown, or its table not be written.
+/// Why a campaign cannot be flown, or its table cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
@@ -20,10 +20,10 @@ pub enum SweepError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: std::io::Error,
     },
-    /// A file with the journal's name is something else.
+    /// A file with the journal's name is not a journal.
     #[error("`{}` is not a journal of `fly sweep`: it stays as it is; choose another name with --out", path.display())]
     Foreign {
         /// The file.
@@ -41,17 +41,17 @@ pub enum SweepError {
         /// The file.
         path: PathBuf,
     },
-    /// The file system keeps no locks.
+    /// The file system does not support locks.
     #[error(
         "`{}` cannot be locked: {error}. Two campaigns could write it at once, so none does: choose a folder on a file system with locks by --out (Lustre: mounted with `flock`)", path.display()
     )]
     NoLocks {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The operating system's message.
         error: std::io::Error,
     },
-    /// Another build began it.
+    /// It was begun by another build.
     #[error(
         "`{}` was begun by another build of this version of `fly`, whose rows may have other physics: it has {found}, this one is {expected}; go on with that build, \
          drop its rows with --restart, or mix both with --any-build", path.display()
@@ -59,28 +59,28 @@ pub enum SweepError {
     OtherBuild {
         /// The file.
         path: PathBuf,
-        /// Which one began it.
+        /// The build that began it.
         found: String,
-        /// Which one this is.
+        /// This build.
         expected: String,
     },
-    /// Files of a flight cannot be read, or its plugin not be loaded, though the plan is right.
+    /// Files of a flight cannot be read, or its plugin cannot be loaded, although the plan is valid.
     #[error("flight {index} cannot begin, and the plan is not to blame: {error}\nThe campaign stops here: what was finished is in `{}`, and the same command flies on", path.display())]
     Machine {
-        /// The flight.
+        /// Index of the flight.
         index: u64,
         /// The journal.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: Box<FlightError>,
     },
-    /// No thread could be started.
+    /// A thread cannot be started.
     #[error("no thread can be started: {error}")]
     Threads {
-        /// What the system says.
+        /// The operating system's message.
         error: std::io::Error,
     },
-    /// The journal is of another plan.
+    /// The journal belongs to another plan.
     #[error(
         "`{}` is the journal of another plan: {difference}; fly that plan on, choose another name with --out, or drop its rows with --restart", path.display()
     )]
@@ -90,20 +90,20 @@ pub enum SweepError {
         /// The first line that differs.
         difference: String,
     },
-    /// The journal is of another part of the plan.
+    /// The journal belongs to another part of the plan.
     #[error("`{}` is the journal of shard {found}, expected {expected}", path.display())]
     OtherShard {
         /// The file.
         path: PathBuf,
-        /// Whose it is.
+        /// The part that it belongs to.
         found: Shard,
-        /// Whose it should be.
+        /// The expected part.
         expected: Shard,
     },
-    /// Two journals hold the same flight.
+    /// Two journals contain the same flight.
     #[error("flight {index} is in `{}` and in `{}`: merge every shard once", first.display(), second.display())]
     Twice {
-        /// The flight.
+        /// Index of the flight.
         index: u64,
         /// A journal.
         first: PathBuf,
@@ -113,21 +113,21 @@ pub enum SweepError {
     /// Rows are missing.
     #[error("{missing} of {of} flights are missing, the first is {first}: fly or add {shards}")]
     Missing {
-        /// How many.
+        /// Number of missing rows.
         missing: u64,
-        /// Of so many.
+        /// Number of rows of the plan.
         of: u64,
-        /// The first one.
+        /// Index of the first missing row.
         first: u64,
-        /// What is to be done, in words.
+        /// What to do, in words.
         shards: String,
     },
     /// The plan has no such flight.
     #[error("there is no flight {index}: the plan has {flights}, numbered from 0")]
     NoFlight {
-        /// The number.
+        /// The requested index.
         index: u64,
-        /// How many there are.
+        /// Number of flights.
         flights: u64,
     },
     /// The table cannot be written.
@@ -142,7 +142,7 @@ impl From<ConfigError> for SweepError {
 }
 
 impl SweepError {
-    /// An error of this file.
+    /// An error with this file.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::File { path, error }

@@ -1,13 +1,13 @@
-//! What tells one build of a program from another.
+//! Distinguishes builds of a program.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The CRC-32 and the length of a file, such as `5f2a11c0-1048576`: of an executable, or of a plugin.
+/// The CRC-32 and the length of a file, such as `5f2a11c0-1048576`; used for executables and plugins.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub fn fingerprint(path: &Path) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let mut hash = crc32fast::Hasher::new();

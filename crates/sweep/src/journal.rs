@@ -1,11 +1,11 @@
-//! The journal: one record for each flight that is finished, in the order in which they finished, appended and synced.
+//! The journal: one record per finished flight, in order of completion, appended and synced.
 //!
-//! Eight bytes say what the file is. Then come records: length (4 bytes) and CRC-32 (4 bytes) of what follows, little-endian, then
-//! that. The first record is the header: number and count of the shard (4 bytes each), and the plan's identity. Any other one
-//! is a row: the flight's index (8 bytes) and its cells.
+//! Eight bytes identify the file type. Then come records: length (4 bytes) and CRC-32 (4 bytes) of the payload,
+//! little-endian, then the payload. The first record is the header: number and count of the shard (4 bytes each), and
+//! the plan's identity. Every other record is a row: the flight's index (8 bytes) and its cells.
 //!
-//! A kill can leave the end of a record, or of several, unwritten. What does not match its checksum is cut, with everything
-//! behind it; those flights are flown again.
+//! A kill can leave the end of a record, or of several, unwritten. A record with a wrong checksum is cut off together
+//! with everything after it; those flights are flown again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -20,18 +20,18 @@ use fly_table::{Cell, take};
 const MAGIC: &[u8; 8] = b"FLYSWEP1";
 /// Length and checksum.
 const HEAD: usize = 8;
-/// No record is longer, bytes.
+/// Longest record, bytes.
 const LONGEST: usize = 1 << 26;
 
-/// A journal of a plan's flights, or of a part of them. It is locked as long as it is open: by `flock`, which local disks, NFS from Linux 2.6.12 on, and
-/// Lustre mounted with `flock` keep for all machines.
+/// A journal of a plan's flights, or of a part of them. It is locked while it is open, by `flock`, which local disks,
+/// NFS since Linux 2.6.12, and Lustre mounted with `flock` enforce across machines.
 #[derive(Debug)]
 pub struct Journal {
-    /// `None`: it was [closed](Self::close), and is opened for every row.
+    /// `None` after [`close`](Self::close); the file is then opened for every row.
     file: Option<File>,
     path: PathBuf,
     shard: Shard,
-    /// Where the record of each flight of the shard begins; 0: nowhere.
+    /// Offset of the record of each flight of the shard; 0 if there is none.
     offsets: Vec<u64>,
     rows: u64,
     end: u64,
@@ -39,10 +39,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of this part of the plan to go on with it, or begins it; `restart`: whatever rows it has are dropped.
+    /// Opens the journal of this part of the plan to continue it, or creates it; `restart` drops all its rows.
     ///
     /// # Errors
-    /// It cannot be read or written, it is something else, of another plan or another part, or another campaign writes it.
+    /// It cannot be read or written, is not a journal, belongs to another plan or part, or is being written by another
+    /// campaign.
     pub fn open(path: &Path, plan: &Plan, shard: Shard, restart: bool) -> Result<Self, SweepError> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false);
@@ -68,7 +69,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Reads a journal of this plan, of whatever part of it.
+    /// Reads a journal of any part of this plan.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -82,7 +83,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Reads all records, or none. Without a whole header the end is 0.
+    /// Reads all records, or none. Without a complete header the end is 0.
     fn scan(file: File, path: &Path, plan: &Plan, none: bool) -> Result<Self, SweepError> {
         let length = file.metadata().map_err(SweepError::file(path))?.len();
         let input = file.try_clone().map_err(SweepError::file(path))?;
@@ -111,7 +112,7 @@ impl Journal {
             return Ok(journal);
         }
         if !next(&mut input, &mut record).map_err(SweepError::file(path))? {
-            // A kill leaves less than a header; whatever is longer has rows that nobody may drop unasked.
+            // A kill leaves less than a header; a longer file has rows that must not be dropped without being asked.
             let header = MAGIC.len() + HEAD + 8 + plan.identity().len();
             if length > header as u64 {
                 return Err(SweepError::Damaged { path: path.into() });
@@ -126,7 +127,7 @@ impl Journal {
             let slot = place.and_then(|place| journal.offsets.get_mut(place));
             match slot {
                 Some(slot) if *slot == 0 => *slot = at,
-                // Nobody writes these: not a journal's end.
+                // Not a valid record: the end of the journal.
                 _ => break,
             }
             journal.rows += 1;
@@ -137,14 +138,14 @@ impl Journal {
         Ok(journal)
     }
 
-    /// It is of this part of the plan.
+    /// Sets the part of the plan that it belongs to.
     fn take_shard(&mut self, shard: Shard, plan: &Plan) {
         let count = usize::try_from(shard.count(plan.flights()));
         self.shard = shard;
         self.offsets = vec![0; count.unwrap_or(usize::MAX)];
     }
 
-    /// Closes the file, and gives its lock up: rows are read by opening it again.
+    /// Closes the file and releases its lock. Rows are read by opening it again.
     pub(crate) fn close(&mut self) {
         self.file = None;
     }
@@ -168,14 +169,14 @@ impl Journal {
         file.seek(SeekFrom::Start(0))?;
         file.write_all(&bytes)?;
         file.sync_all()?;
-        // The file's name is kept by its folder.
+        // The file's name is stored by its folder.
         let folder = self.path.parent().filter(|it| !it.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         (self.end, self.cut) = (bytes.len() as u64, 0);
         Ok(())
     }
 
-    /// Appends rows and returns once they are on the disk.
+    /// Appends rows, and returns once they are on disk.
     ///
     /// # Errors
     /// They cannot be written.
@@ -207,27 +208,27 @@ impl Journal {
 
 /// # Access
 impl Journal {
-    /// Its file.
+    /// Path of its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which part of the plan it is of.
+    /// The part of the plan that it belongs to.
     pub fn shard(&self) -> Shard {
         self.shard
     }
 
-    /// How many flights it has.
+    /// Number of flights in it.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes at its end that were no record when it was opened: what a kill left.
+    /// Number of bytes at its end that were not a record when it was opened, left by a kill.
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
-    /// Whether it has this flight.
+    /// Whether it contains this flight.
     pub fn has(&self, index: u64) -> bool {
         self.offset(index).is_some()
     }
@@ -237,10 +238,10 @@ impl Journal {
         (*offset > 0).then_some(*offset)
     }
 
-    /// The row of a flight; `None` if it has none.
+    /// The row of a flight; `None` without one.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The row cannot be read.
     pub(crate) fn row(&self, index: u64) -> Result<Option<Vec<Cell>>, SweepError> {
         let Some(offset) = self.offset(index) else {
             return Ok(None);
@@ -261,7 +262,7 @@ impl Journal {
             let mut payload = vec![0; length];
             file.read_exact_at(&mut payload, offset + HEAD as u64)?;
             let mut rest = payload.as_slice();
-            // Somebody may have written another one since it was closed.
+            // Another process may have written the file since it was closed.
             let is_it = take(&mut rest).map(u64::from_le_bytes) == Some(index);
             let mut cells = Vec::new();
             while let Some(cell) = Cell::decode(&mut rest) {
@@ -294,7 +295,7 @@ fn locked(tried: Result<(), TryLockError>, path: &Path) -> Result<(), SweepError
     }
 }
 
-/// Whether a file system says that it has no locks, or that whoever keeps them cannot be reached.
+/// Whether a file system reports that it has no locks, or that its lock server cannot be reached.
 fn keeps_no_locks(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -312,7 +313,7 @@ fn frame(payload: &[u8], to: &mut Vec<u8>) {
     to.extend(payload);
 }
 
-/// Length and checksum of a record; `None` if no record is so long.
+/// Length and checksum of a record; `None` if the length is too large.
 fn split(head: [u8; HEAD]) -> Option<(usize, u32)> {
     let mut rest = head.as_slice();
     let length = u32::from_le_bytes(take(&mut rest)?) as usize;
@@ -320,7 +321,7 @@ fn split(head: [u8; HEAD]) -> Option<(usize, u32)> {
     (length <= LONGEST).then_some((length, sum))
 }
 
-/// Reads the next record; false where there is none, or a damaged one.
+/// Reads the next record; false at the end or at a damaged record.
 fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut head = [0; HEAD];
     if !filled(input, &mut head)? {
@@ -330,11 +331,11 @@ fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<bool> {
         return Ok(false);
     };
     record.resize(length, 0);
-    // Zeros are a record of no bytes with the right checksum.
+    // Zeros look like an empty record with the correct checksum.
     Ok(filled(input, record)? && length > 0 && crc32fast::hash(record) == sum)
 }
 
-/// Fills the buffer; false if the file ends before.
+/// Fills the buffer; false if the file ends first.
 fn filled(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
     match input.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -343,7 +344,7 @@ fn filled(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
     }
 }
 
-/// The shard that a header names, if it is of this plan.
+/// The shard in a header, if it belongs to this plan.
 fn header(record: &[u8], path: &Path, plan: &Plan) -> Result<Shard, SweepError> {
     let foreign = || SweepError::Foreign { path: path.into() };
     let mut rest = record;
@@ -394,7 +395,7 @@ mod tests {
 
     use super::*;
 
-    /// A file system without locks cannot be made here; what it answers can.
+    /// A file system without locks cannot be created here, but its response can be simulated.
     #[test]
     fn a_file_system_without_locks_is_refused_aloud() {
         let path = Path::new("/lustre/plan.journal");

@@ -1,4 +1,4 @@
-//! What became of a flight, as the end of its row.
+//! The outcome of a flight, which ends its row.
 
 use fly_flight::{End, FlightError, Summary, TrackingError, Verdict};
 
@@ -7,23 +7,23 @@ use fly_table::{Cell, Column, Kind};
 /// The verdict of a flight that did not begin.
 pub const NOT_FLOWN: &str = "not_flown";
 
-/// The exit codes that `fly` would end with.
+/// The exit codes that `fly` would return.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitCodes {
-    /// Of a flight.
+    /// For a flight.
     pub flown: fn(&Summary) -> u8,
-    /// Of one that could not begin.
+    /// For a flight that could not begin.
     pub not_flown: fn(&FlightError) -> u8,
 }
 
-/// What became of it.
+/// The outcome of a flight.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It was flown, however it went.
+    /// It was flown, with any verdict.
     Flown(Box<Summary>),
     /// It could not begin.
     NotFlown(FlightError),
-    /// This program failed before it began: a defect.
+    /// This program failed before the flight began: a defect.
     Panicked(String),
 }
 
@@ -64,7 +64,7 @@ const LAST: [Column_; 14] = [
     ("backend.report", Kind::Text, ""),
 ];
 
-/// The columns of an outcome; the names are those of the summary as data.
+/// The columns of an outcome, with the names of the summary's data.
 pub(crate) fn columns() -> Vec<Column> {
     let column = |&(name, kind, unit): &Column_| Column::new(name, kind, unit);
     let errors = [("position_error", "m"), ("attitude_error", "rad")];
@@ -96,7 +96,7 @@ pub(crate) fn cells(outcome: &Outcome, codes: ExitCodes) -> Vec<Cell> {
     }
 }
 
-/// Those of a flight, or of one that could not begin.
+/// The cells of a flight, or of one that could not begin.
 pub(crate) fn of_flight(flight: Result<&Summary, &FlightError>, codes: ExitCodes) -> Vec<Cell> {
     match flight {
         Ok(summary) => flown(summary, (codes.flown)(summary)),

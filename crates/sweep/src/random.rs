@@ -1,31 +1,32 @@
-//! Random numbers that depend on the campaign's seed, the flight's index and the varied key alone.
+//! Random numbers that depend only on the campaign's seed, the flight's index and the varied key.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// The numbers of one key in one flight. Another key, flight or seed has others, and neither threads nor shards change them.
+/// The random numbers of one key in one flight. They differ for every key, flight and seed, and are independent of
+/// threads and shards.
 #[derive(Debug)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
     /// The stream of `key` in the flight of this index.
     pub fn new(seed: u64, index: u64, key: &str) -> Self {
-        // Each step is a bijection of the number before: no two flights of a key share a stream.
+        // Each step is a bijection of the previous number, so no two flights of a key share a stream.
         let mixed = mix(mix(mix(seed) ^ fnv(key)) ^ index);
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// From 0 up to and excluding 1, in steps of 2^-53.
+    /// Uniform in [0, 1), in steps of 2^-53.
     pub fn uniform(&mut self) -> f64 {
         self.bits53() as f64 * (-53.0_f64).exp2()
     }
 
-    /// 53 random bits: what a number of any program holds exactly.
+    /// 53 random bits, which every program's numbers hold exactly.
     pub fn bits53(&mut self) -> u64 {
         self.0.next_u64() >> 11
     }
 
-    /// Below `count`, each with the same probability: the few numbers at the end that would favour the first are drawn again.
+    /// Uniform below `count`: the few numbers at the end that would favour small values are drawn again.
     pub fn below(&mut self, count: u64) -> u64 {
         let end = u64::MAX - u64::MAX % count;
         loop {
@@ -36,13 +37,13 @@ impl Stream {
         }
     }
 
-    /// With the standard normal distribution, by Box and Muller (A note on the generation of random normal deviates, 1958).
+    /// Standard normal, by Box and Muller (A note on the generation of random normal deviates, 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// A direction, uniform over the sphere.
+    /// A direction, uniform on the sphere.
     pub fn direction(&mut self) -> [f64; 3] {
         let z = 2.0 * self.uniform() - 1.0;
         let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();

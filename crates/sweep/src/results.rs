@@ -1,4 +1,4 @@
-//! What a campaign comes to: verdicts, percentiles of the errors, the worst flights.
+//! The results of a campaign: verdicts, percentiles of the errors, the worst flights.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use crate::outcome::NOT_FLOWN;
 use crate::rows::Rows;
 use fly_table::Cell;
 
-/// The columns whose percentiles are told.
+/// The columns with percentiles.
 const ERRORS: [&str; 8] = [
     "position_error.rms",
     "position_error.max",
@@ -19,7 +19,7 @@ const ERRORS: [&str; 8] = [
     "attitude_error.rms_settled",
     "attitude_error.steady_offset",
 ];
-/// Verdicts from the worst on; any other one is better.
+/// Verdicts, worst first; all others are better.
 const WORST: [&str; 6] = [
     "internal_error",
     "backend_failed",
@@ -28,57 +28,57 @@ const WORST: [&str; 6] = [
     "diverged",
     "safety_stop",
 ];
-/// How many of the worst flights are kept.
+/// Number of worst flights kept.
 const KEPT: usize = 5;
 
-/// What a campaign comes to.
+/// The results of a campaign.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
-    /// How many flights there are.
+    /// Number of flights.
     pub flights: u64,
-    /// How many have each verdict.
+    /// Number of flights with each verdict.
     pub verdicts: BTreeMap<String, u64>,
-    /// Of the errors that any flight has.
+    /// Percentiles of the errors that any flight has.
     pub percentiles: Vec<Percentiles>,
-    /// The worst flights, the worst one first: by verdict, then by the largest error of position, else of attitude.
+    /// The worst flights, worst first: by verdict, then by largest position error, else attitude error.
     pub worst: Vec<Worst>,
 }
 
-/// Of a column: nearest ranks over the flights that have it.
+/// Percentiles of a column: nearest ranks over the flights with a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Percentiles {
     /// The column's name.
     pub name: String,
     /// Its unit.
     pub unit: Cow<'static, str>,
-    /// So many flights have it.
+    /// Number of flights with a value.
     pub count: u64,
-    /// Half of them are at most so large,
+    /// Median.
     pub p50: f64,
-    /// nine in ten,
+    /// 90th percentile.
     pub p90: f64,
-    /// ninety-nine in a hundred,
+    /// 99th percentile.
     pub p99: f64,
-    /// and all.
+    /// Largest value.
     pub max: f64,
 }
 
-/// A flight.
+/// A flight with a bad result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worst {
     /// Its index.
     pub index: u64,
     /// Its verdict.
     pub verdict: String,
-    /// Its largest error of position (m), else of attitude (rad); `None` if it has none.
+    /// Its largest position error (m), else attitude error (rad); `None` if it has neither.
     pub error: Option<f64>,
-    /// What was varied: names and values, the seed among them.
+    /// Names and values of what was varied, including the seed.
     pub parameters: Vec<(String, Cell)>,
     severity: usize,
 }
 
 impl Results {
-    /// Of these rows.
+    /// Computes the results of these rows.
     ///
     /// # Errors
     /// A row cannot be read.
@@ -138,7 +138,7 @@ impl Results {
         Ok(results)
     }
 
-    /// Keeps it if it is one of the worst; of equals the first.
+    /// Keeps the flight if it is one of the worst; of equal ones, the first.
     fn rank(&mut self, flight: Worst) {
         let error = |one: &Worst| one.error.unwrap_or(f64::NEG_INFINITY);
         let order = |a: &Worst, b: &Worst| {

@@ -1,4 +1,4 @@
-//! The rows of a campaign in the order of their index.
+//! The rows of a campaign, in the order of their indices.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -9,24 +9,25 @@ use crate::outcome;
 use crate::plan::Plan;
 use fly_table::{Cell, Column, Kind};
 
-/// All rows of a plan, in one journal or in those of its shards. They are read one by one: their number takes no memory.
+/// All rows of a plan, in one journal or in those of its shards. They are read one by one, so their number does not
+/// affect memory.
 #[derive(Debug)]
 pub struct Rows<'a> {
     plan: &'a Plan,
     journals: Vec<Journal>,
-    /// Those of every shard, and in how many shards campaigns were divided: mostly one number.
+    /// The journals of every shard, and the shard counts of the campaigns, usually one.
     of_shard: HashMap<[u32; 2], Vec<usize>>,
     divisions: BTreeSet<u32>,
 }
 
-/// So many journals stay open; of more, the others are opened anew for every row.
+/// Number of journals that stay open; others are reopened for every row.
 const OPEN: usize = 128;
 
 impl<'a> Rows<'a> {
-    /// Of these journals, which must have every flight of the plan exactly once.
+    /// The rows of these journals, which must contain every flight of the plan exactly once.
     ///
     /// # Errors
-    /// Flights are missing, or are there twice.
+    /// Flights are missing or occur twice.
     pub fn new(plan: &'a Plan, journals: Vec<Journal>) -> Result<Self, SweepError> {
         let mut rows = Self {
             plan,
@@ -68,7 +69,7 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    /// The journals that have this flight.
+    /// The journals that contain this flight.
     fn with(&self, index: u64) -> impl Iterator<Item = &Journal> {
         let shards = self.divisions.iter().filter_map(move |of| {
             let number = index % u64::from(*of) + 1;
@@ -81,7 +82,7 @@ impl<'a> Rows<'a> {
     /// Reads the journals of a plan's shards.
     ///
     /// # Errors
-    /// A journal is not of this plan, or cannot be read; flights are missing, or are there twice.
+    /// A journal does not belong to this plan or cannot be read, or flights are missing or occur twice.
     pub fn merge(plan: &'a Plan, paths: &[PathBuf]) -> Result<Self, SweepError> {
         let journals = paths.iter().enumerate().map(|(place, path)| {
             let mut journal = Journal::read(path, plan)?;
@@ -93,7 +94,7 @@ impl<'a> Rows<'a> {
         Self::new(plan, journals.collect::<Result<_, SweepError>>()?)
     }
 
-    /// How many there are.
+    /// Number of rows.
     pub fn len(&self) -> u64 {
         self.plan.flights()
     }
@@ -103,7 +104,7 @@ impl<'a> Rows<'a> {
         self.len() == 0
     }
 
-    /// The columns: the index, what is varied, then what became of it.
+    /// The columns: the index, the varied values, then the outcome.
     pub fn columns(&self) -> Vec<Column> {
         let mut columns = vec![Column::new("index", Kind::Integer, "")];
         columns.extend(self.plan.columns());
@@ -111,10 +112,10 @@ impl<'a> Rows<'a> {
         columns
     }
 
-    /// A row: one cell for each column.
+    /// A row: one cell per column.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The row cannot be read.
     pub fn row(&self, index: u64) -> Result<Vec<Cell>, SweepError> {
         for journal in self.with(index) {
             if let Some(outcome) = journal.row(index)? {
@@ -131,7 +132,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Which part of the campaign has this flight.
+/// Names the part of the campaign that contains this flight.
 fn remedy(journals: &[Journal], first: u64) -> String {
     match journals {
         [] => "a journal".to_owned(),

@@ -1,4 +1,4 @@
-//! Flies what is missing in a journal, on several threads.
+//! Flies the flights that are missing in a journal, on several threads.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,36 +19,36 @@ use crate::outcome::{self, ExitCodes, Outcome};
 use crate::plan::Plan;
 use fly_table::Cell;
 
-/// Rows are synced once there are so many,
+/// Rows are synced when there are this many,
 const BATCH: usize = 64;
-/// or once the first of them has waited for this long.
+/// or when the first of them has waited for this long.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What flies a plan.
+/// Flies a plan.
 #[derive(Debug)]
 pub struct Campaign<'a> {
-    /// What is flown.
+    /// The plan.
     pub plan: &'a Plan,
-    /// Where plugins are.
+    /// Where to find plugins.
     pub search: &'a SearchPath,
-    /// Threads that fly; at least one is started.
+    /// Number of threads that fly; at least one.
     pub jobs: usize,
-    /// What `fly` would end with.
+    /// The exit codes of `fly`.
     pub codes: ExitCodes,
-    /// Set by whoever wants it to stop: flights under way are dropped, finished ones are synced.
+    /// Set this to stop the campaign: flights in progress are dropped, finished ones are synced.
     pub stop: &'a AtomicBool,
 }
 
-/// How fast a campaign flew. Not a part of any table.
+/// The speed of a campaign. Not part of any table.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Speed {
-    /// Flights that were flown now.
+    /// Number of flights flown in this run.
     pub flights: u64,
     /// Sum of their flight times, s.
     pub flight_time: f64,
-    /// s.
+    /// Wall-clock time, s.
     pub wall_time: f64,
-    /// Time of all cores, s.
+    /// CPU time over all cores, s.
     pub cpu_time: f64,
 }
 
@@ -60,10 +60,12 @@ struct Finished {
 }
 
 impl Campaign<'_> {
-    /// Flies everything of the journal's part of the plan that it does not have. `progress` is told how many flights it has, now and then.
+    /// Flies all flights of the journal's part of the plan that it does not contain yet. `progress` is called from time
+    /// to time with the number of flights in the journal.
     ///
     /// # Errors
-    /// The journal cannot be written; files of a flight cannot be read, or its plugin not be loaded, though the plan has been checked. What was finished is in the journal.
+    /// The journal cannot be written; or, although the plan was checked, files of a flight cannot be read or its plugin
+    /// cannot be loaded. Finished flights are in the journal.
     pub fn run(
         &self,
         journal: &mut Journal,
@@ -76,7 +78,7 @@ impl Campaign<'_> {
             .filter(|index| !journal.has(*index))
             .collect();
         let next = Mutex::new(missing.into_iter());
-        // What cannot be written stops the flights, too.
+        // A write error also stops the flights.
         let failed = AtomicBool::new(false);
         let plugin = self.plugin();
         let (rows, finished) = mpsc::sync_channel(2 * BATCH);
@@ -98,7 +100,7 @@ impl Campaign<'_> {
             drop(rows);
             let written = write(journal, &finished, progress);
             failed.store(written.is_err(), Ordering::Relaxed);
-            // Whoever waits for room ends.
+            // Threads waiting for room in the queue end.
             drop(finished);
             written
         })?;
@@ -122,7 +124,7 @@ impl Campaign<'_> {
         journal: &Path,
         rows: &SyncSender<Result<Finished, SweepError>>,
     ) {
-        // The messages of thousands of flights help nobody; those of one are seen when it is flown again.
+        // The messages of thousands of flights are of no use; those of one appear when it is flown again.
         let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
         loop {
             let index = next.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -131,7 +133,7 @@ impl Campaign<'_> {
             let outcome = match flown {
                 Ok(Ok(Some(summary))) => Outcome::Flown(Box::new(summary)),
                 Ok(Ok(None)) => return,
-                // The plan was checked: what it names was there.
+                // The plan was checked, so the files that it names existed.
                 Ok(Err(error)) if error.is_unreadable() => {
                     let _ = rows.send(Err(SweepError::Machine {
                         index,
@@ -197,7 +199,7 @@ fn fly(
     }
 }
 
-/// Writes rows as they come, several at once.
+/// Writes rows as they arrive, several at a time.
 fn write(
     journal: &mut Journal,
     finished: &Receiver<Result<Finished, SweepError>>,
@@ -236,7 +238,7 @@ fn write(
     }
 }
 
-/// Time of all cores that this process has used, s.
+/// CPU time of this process over all cores, s.
 fn cpu_time() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Every `of`-th flight of a campaign, from `number - 1` on: the whole of it is shard 1 of 1.
+/// Every `of`-th flight of a campaign, from index `number - 1` on; the whole campaign is shard 1 of 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: u32,
@@ -14,29 +14,29 @@ impl Shard {
     /// The whole campaign.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Whether it flies the flight of this index.
+    /// Whether it contains the flight of this index.
     pub fn has(self, index: u64) -> bool {
         index % u64::from(self.of) == u64::from(self.number - 1)
     }
 
-    /// Which of its flights that of this index is; `None` if it flies it not.
+    /// Position of this flight among its own; `None` if it does not contain the flight.
     pub(crate) fn place(self, index: u64) -> Option<usize> {
         self.has(index)
             .then(|| usize::try_from(index / u64::from(self.of)).ok())
             .flatten()
     }
 
-    /// How many flights it has in a campaign of so many.
+    /// Number of its flights in a campaign of `flights`.
     pub fn count(self, flights: u64) -> u64 {
         (flights.saturating_sub(u64::from(self.number - 1))).div_ceil(u64::from(self.of))
     }
 
-    /// Its flights in a campaign of so many.
+    /// Indices of its flights in a campaign of `flights`.
     pub fn indices(self, flights: u64) -> impl Iterator<Item = u64> {
         (u64::from(self.number - 1)..flights).step_by(self.of as usize)
     }
 
-    /// The end of its files' names: nothing of the whole campaign, `-2-of-4` of a part.
+    /// Suffix of its file names: empty for the whole campaign, `-2-of-4` for a part.
     pub fn suffix(self) -> String {
         match self {
             Self::WHOLE => String::new(),

@@ -1,4 +1,4 @@
-//! The rows as a table, in the order of their index: CSV, and Parquet. A file is written as a whole or not at all.
+//! The rows as a table in the order of their indices, as CSV and Parquet. A file is written as a whole or not at all.
 
 use std::path::Path;
 
@@ -7,18 +7,19 @@ use fly_table::Cell;
 use crate::error::SweepError;
 use crate::rows::Rows;
 
-/// Writes comma-separated values: a line of names, then a line for each flight. Numbers read back exactly; what is not there is empty.
+/// Writes comma-separated values: a line of names, then one line per flight. Numbers are read back exactly; missing
+/// values are empty.
 ///
 /// # Errors
-/// The file cannot be written, or a row not be read.
+/// The file cannot be written, or a row cannot be read.
 pub fn write_csv(rows: &Rows<'_>, path: &Path) -> Result<(), SweepError> {
     fly_table::write_csv(&rows.columns(), all(rows), path)
 }
 
-/// Writes Apache Parquet: uncompressed, every column optional, its units as the metadata `unit.NAME`.
+/// Writes Apache Parquet: uncompressed, every column optional, units as the metadata `unit.NAME`.
 ///
 /// # Errors
-/// The file cannot be written, or a row not be read.
+/// The file cannot be written, or a row cannot be read.
 pub fn write_parquet(rows: &Rows<'_>, path: &Path) -> Result<(), SweepError> {
     fly_table::write_parquet(&rows.columns(), &[], all(rows), path)
 }

@@ -1,23 +1,23 @@
-//! What a table holds.
+//! The content of a table.
 
 use std::borrow::Cow;
 
 /// One value of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Not there: a number that is not defined in this row.
+    /// Missing: a value that is undefined in this row.
     Null,
     /// A number.
     Float(f64),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// True or false.
+    /// A boolean.
     Boolean(bool),
-    /// Text.
+    /// A string.
     Text(String),
 }
 
-/// What the cells of a column hold, if they are not [`Cell::Null`].
+/// The type of a column's cells, apart from [`Cell::Null`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// [`Cell::Float`].
@@ -35,9 +35,9 @@ pub enum Kind {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What its cells hold.
+    /// Type of its cells.
     pub kind: Kind,
-    /// Their unit; empty where there is none, or where the documentation of a key tells it.
+    /// Their unit; empty if there is none, or if it is documented with the key.
     pub unit: Cow<'static, str>,
 }
 
@@ -53,7 +53,7 @@ impl Column {
 }
 
 impl Cell {
-    /// A number, if it is finite.
+    /// A number if it is finite, else [`Cell::Null`].
     pub fn finite(number: impl Into<Option<f64>>) -> Self {
         match number.into() {
             Some(number) if f64::is_finite(number) => Self::Float(number),
@@ -76,7 +76,7 @@ impl Cell {
     }
 }
 
-/// The shortest text that reads back as the same value; nothing for [`Cell::Null`].
+/// The shortest text that reads back as the same value; empty for [`Cell::Null`].
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -91,7 +91,7 @@ impl std::fmt::Display for Cell {
 
 /// # Bytes
 impl Cell {
-    /// Appends its bytes: a tag, then the value, little-endian.
+    /// Appends the encoded cell: a tag, then the value, little-endian.
     pub fn encode(&self, to: &mut Vec<u8>) {
         match self {
             Self::Null => to.push(0),
@@ -106,7 +106,7 @@ impl Cell {
             Self::Boolean(value) => to.extend([3, u8::from(*value)]),
             Self::Text(text) => {
                 to.push(4);
-                // Rows hold short texts; a longer one than 4 GiB does not come about.
+                // Rows hold short texts, never longer than 4 GiB.
                 let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
                 to.extend(length.to_le_bytes());
                 to.extend(&text.as_bytes()[..length as usize]);
@@ -114,7 +114,7 @@ impl Cell {
         }
     }
 
-    /// Reads one cell and moves on behind it; `None` if the bytes are none.
+    /// Decodes one cell and advances past it; `None` if the bytes are invalid.
     pub fn decode(from: &mut &[u8]) -> Option<Self> {
         let (tag, rest) = from.split_first()?;
         *from = rest;

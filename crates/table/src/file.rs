@@ -13,15 +13,15 @@ use crate::{Cell, Column, csv, parquet};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The file cannot be created, written, or put into its place.
+    /// The file cannot be created, written, or moved to its final path.
     #[error("cannot write `{}`: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: std::io::Error,
     },
-    /// The table cannot be put together.
+    /// The table cannot be encoded.
     #[error("cannot write the table: {0}")]
     Table(String),
 }
@@ -33,7 +33,8 @@ impl TableError {
     }
 }
 
-/// Writes comma-separated values: a line of names, then a line for each row. Numbers read back exactly; what is not there is empty.
+/// Writes comma-separated values: a line of names, then one line per row. Numbers are read back exactly; missing values
+/// are empty.
 ///
 /// # Errors
 /// The file cannot be written, or `rows` has an error.
@@ -45,7 +46,8 @@ pub fn write_csv<E: From<TableError>>(
     whole(path, |file| csv::write(columns, rows, file))
 }
 
-/// Writes Apache Parquet: uncompressed, every column optional, its unit as the metadata `unit.NAME`; `metadata` are further pairs of a key and a text.
+/// Writes Apache Parquet: uncompressed, every column optional, its unit as the metadata `unit.NAME`; `metadata`
+/// contains further pairs of a key and a text.
 ///
 /// # Errors
 /// The file cannot be written, or `rows` has an error.
@@ -58,7 +60,8 @@ pub fn write_parquet<E: From<TableError>>(
     whole(path, |file| parquet::write(columns, metadata, rows, file))
 }
 
-/// Writes beside the file, then puts it into its place: whoever looks there sees what was there before, or the whole new file.
+/// Writes a temporary file next to the target, then renames it: readers see either the old file or the complete new
+/// one.
 ///
 /// # Errors
 /// The file cannot be written, or `write` has an error.
@@ -68,7 +71,7 @@ pub fn whole<T, E: From<TableError>>(
 ) -> Result<T, E> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
-    // As any file: less what the user's mask forbids.
+    // The permissions of any file: all except those in the user's mask.
     builder.permissions(Permissions::from_mode(0o666));
     let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
     let mut file = file.map_err(TableError::file(path))?;

@@ -14,7 +14,7 @@ use parquet::schema::types::Type;
 use crate::file::TableError;
 use crate::{Cell, Column, Kind};
 
-/// So many cells are held in memory at once, some ten megabytes.
+/// Number of cells held in memory at once, some ten megabytes.
 const CELLS: usize = 1 << 19;
 
 impl From<ParquetError> for TableError {
@@ -42,7 +42,7 @@ pub fn write<E: From<TableError>>(
     Ok(())
 }
 
-/// The head of the file: schema and metadata.
+/// Writes the head of the file: schema and metadata.
 fn start<W: Write + Send>(
     columns: &[Column],
     metadata: &[(String, String)],

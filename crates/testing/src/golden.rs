@@ -1,8 +1,9 @@
-//! Finding, reading and comparing golden files: reference numbers that were computed by other means.
+//! Finds, reads and compares golden files: reference numbers that were computed by other means.
 //!
-//! A crate's `tests/golden.rs` looks at every file of [`files`], compares those whose [`kind`] is its own into a [`Report`], and ends with
-//! [`Report::finish`], which prints the worst errors and fails if one is too large or nothing was compared. A kind that no crate reads
-//! fails, and so does a key that the reader does not know ([`only`]): numbers that nobody compares would look like numbers that hold.
+//! A crate's `tests/golden.rs` processes every file of [`files`]: it compares those of its own [`kind`] in a [`Report`]
+//! and calls [`Report::finish`], which prints the worst errors and fails if one is too large or nothing was compared. A
+//! kind that no crate reads is an error, and so is a key that the reader does not know ([`only`]): numbers that are
+//! never compared would look like numbers that are correct.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +51,7 @@ pub fn read(path: &Path) -> String {
 /// The contents of a JSON file.
 ///
 /// # Panics
-/// If it cannot be read or is no JSON.
+/// If it cannot be read or is not JSON.
 pub fn json(path: &Path) -> Value {
     serde_json::from_str(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
@@ -88,10 +89,11 @@ const KINDS: [(&str, &[&str]); 29] = [
     ("two_masses", &["fly-control"]),
 ];
 
-/// The kind of a file, its `kind` or `example`, if the tests of this crate read it. The benches read what lies in a folder `bench`.
+/// The kind of a file, from its `kind` or `example`, if this crate's tests read it. The benches read the files in
+/// folders named `bench`.
 ///
 /// # Panics
-/// If no crate reads files of its kind.
+/// If no crate reads files of this kind.
 pub fn kind<'a>(path: &Path, data: &'a Value, reader: &str) -> Option<&'a str> {
     let named = data["kind"].as_str().or(data["example"].as_str());
     if named.is_none()
@@ -108,7 +110,7 @@ pub fn kind<'a>(path: &Path, data: &'a Value, reader: &str) -> Option<&'a str> {
     readers.contains(&reader).then_some(name)
 }
 
-/// Prose and origin, which any object may hold.
+/// Keys for prose and origin, which any object may have.
 const PROSE: [&str; 12] = [
     "schema",
     "kind",
@@ -124,8 +126,8 @@ const PROSE: [&str; 12] = [
     "definition",
 ];
 
-/// Checks that a value has no other keys than those that are listed, such as `t x cases[state[R q] expected{M c}]`: after a key stands in
-/// brackets what the objects below it may have, `*` stands for anything.
+/// Checks that a value has only the listed keys, given as `t x cases[state[R q] expected{M c}]`: brackets after a key
+/// list the keys of the objects below it, and `*` matches anything.
 ///
 /// # Panics
 /// At the first key that is not listed, with its path.
@@ -166,7 +168,7 @@ fn check_keys(value: &Value, known: &[&str], path: &str) {
     }
 }
 
-/// What may stand below a key: what is in the brackets after it; `None` if it is not known.
+/// The keys allowed below a key: those in the brackets after it; `None` if the key is unknown.
 fn below_key<'k>(known: &'k [&'k str], key: &str) -> Option<&'k [&'k str]> {
     let mut depth = 0_usize;
     for (i, word) in known.iter().enumerate() {
@@ -195,8 +197,8 @@ fn below_key<'k>(known: &'k [&'k str], key: &str) -> Option<&'k [&'k str]> {
     None
 }
 
-/// What a file asks for: the numbers in its `tolerance` in their order, which is prose such as `abs 1e-13 for exp; 1e-12 for Jacobians`;
-/// where there are none the given ones.
+/// The tolerances of a file: the numbers in its `tolerance`, in order, which is prose such as `abs 1e-13 for exp; 1e-12
+/// for Jacobians`; the given ones if there are none.
 pub fn tolerances<const N: usize>(data: &Value, mut given: [f64; N]) -> [f64; N] {
     let text = match &data["tolerance"] {
         Value::String(text) => text.clone(),
@@ -210,7 +212,7 @@ pub fn tolerances<const N: usize>(data: &Value, mut given: [f64; N]) -> [f64; N]
     given
 }
 
-/// The entries of a JSON array; none of anything else.
+/// The entries of a JSON array; empty for anything else.
 pub fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
@@ -234,7 +236,7 @@ pub fn count(value: &Value) -> usize {
     count.unwrap_or_else(|| panic!("not a count: {value}"))
 }
 
-/// All numbers of a nested array, in the order in which they are written.
+/// All numbers of a nested array, in order.
 ///
 /// # Panics
 /// If there is anything else.
@@ -248,7 +250,7 @@ pub fn numbers(value: &Value) -> Vec<f64> {
 /// A matrix written as a list of rows.
 ///
 /// # Panics
-/// If the number of entries is another.
+/// If the number of entries differs.
 pub fn matrix<const R: usize, const C: usize>(value: &Value) -> SMatrix<f64, R, C> {
     SMatrix::from_row_slice(&numbers(value))
 }
@@ -256,18 +258,18 @@ pub fn matrix<const R: usize, const C: usize>(value: &Value) -> SMatrix<f64, R, 
 /// A vector.
 ///
 /// # Panics
-/// If the number of entries is another.
+/// If the number of entries differs.
 pub fn vector<const R: usize>(value: &Value) -> SMatrix<f64, R, 1> {
     SMatrix::from_column_slice(&numbers(value))
 }
 
-/// What was compared, file by file.
+/// The comparisons, file by file.
 #[derive(Default)]
 pub struct Report {
     files: Vec<(String, File)>,
 }
 
-/// What was compared in one file: the worst error of every quantity against its tolerance.
+/// The comparisons of one file: the worst error of every quantity relative to its tolerance.
 #[derive(Default)]
 pub struct File {
     values: usize,
@@ -286,7 +288,7 @@ impl Report {
     /// Prints everything.
     ///
     /// # Panics
-    /// If anything was off, or nothing was compared.
+    /// If an error is too large, or nothing was compared.
     pub fn finish(self) {
         let mut failures = Vec::new();
         let mut total = 0;
@@ -338,7 +340,7 @@ impl File {
         self.compare(what, &rows, expected, tolerance);
     }
 
-    /// The quantities of one case, whose expected values stand under their names in a JSON object.
+    /// The quantities of one case, with the expected values under their names in a JSON object.
     pub fn case<'a>(&'a mut self, expected: &'a Value, tolerance: f64) -> Case<'a> {
         Case {
             file: self,
@@ -347,14 +349,14 @@ impl File {
         }
     }
 
-    /// Counts one value with its error.
+    /// Records one value's error.
     pub fn error(&mut self, what: &str, error: f64, tolerance: f64) {
         self.values += 1;
         let entry = self
             .worst
             .entry(what.to_owned())
             .or_insert((0.0, tolerance));
-        // The largest part of what is allowed; NaN must win, which f64::max would hide.
+        // The largest fraction of the tolerance. A NaN must win, which f64::max would hide.
         if error.is_nan() || error * entry.1 > entry.0 * tolerance {
             *entry = (error, tolerance);
         }
@@ -391,7 +393,7 @@ impl Case<'_> {
         self.file.compare(name, &[got], expected, self.tolerance);
     }
 
-    /// Another tolerance from here on.
+    /// Changes the tolerance from here on.
     pub fn within(&mut self, tolerance: f64) -> &mut Self {
         self.tolerance = tolerance;
         self

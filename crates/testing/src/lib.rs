@@ -23,12 +23,11 @@ pub use malloc::count;
 pub use no_std::builds_without_std;
 pub use python::python;
 
-/// Runs `action` and counts the allocations that this thread makes meanwhile, reallocations included, whoever makes
-/// them: Rust code, C code, loaded libraries. Freeing does not count.
+/// Runs `action` and counts the allocations of this thread in it, including reallocations, from any source: Rust code,
+/// C code, loaded libraries. Deallocations are not counted.
 ///
 /// # Panics
-/// The counter does not count, because something else took the place of `malloc`. A test that proves nothing must not
-/// pass.
+/// If the counter does not work because something else has replaced `malloc`. A test that proves nothing must not pass.
 pub fn allocations(action: impl FnOnce()) -> usize {
     assert!(malloc::counts(), "malloc is not counted in this process");
     let before = count();
@@ -36,12 +35,13 @@ pub fn allocations(action: impl FnOnce()) -> usize {
     count() - before
 }
 
-/// Says aloud that a test proves nothing here, because something that it needs is missing. Returns from the test afterwards.
+/// Reports that a test proves nothing here because a prerequisite is missing. Return from the test afterwards.
 ///
 /// # Panics
-/// In continuous integration, where the environment variable `CI` is set: a test that is skipped there would look like one that passes.
+/// In continuous integration, if the environment variable `CI` is set: a skipped test there would look like a passing
+/// one.
 pub fn skip(missing: impl std::fmt::Display) {
     assert!(std::env::var_os("CI").is_none(), "missing: {missing}");
-    // Not `eprintln!`: the test harness would keep it to itself.
+    // `eprintln!` would be captured by the test harness.
     let _ = writeln!(std::io::stderr(), "SKIPPED, missing: {missing}");
 }

@@ -1,11 +1,11 @@
-//! glibc's allocation functions, counted.
+//! glibc's allocation functions, with a counter.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
 
 unsafe extern "C" {
-    // glibc's own names for what it does without us.
+    // glibc's own names of the replaced functions.
     fn __libc_malloc(size: usize) -> *mut c_void;
     fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
     fn __libc_realloc(old: *mut c_void, size: usize) -> *mut c_void;
@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 
 thread_local! {
-    // Constant and without destructor: reaching it allocates nothing.
+    // Constant and without a destructor, so accessing it does not allocate.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -21,14 +21,14 @@ fn counted() {
     COUNT.set(COUNT.get() + 1);
 }
 
-/// Allocations of this thread since it began.
+/// Number of allocations of this thread since it began.
 pub fn count() -> usize {
     COUNT.get()
 }
 
-/// Whether an allocation is counted: the linker may have been given another `malloc`.
+/// Whether allocations are counted: the linker may have been given another `malloc`.
 pub(crate) fn counts() -> bool {
-    // Mentioned, so that the linker takes them from this crate.
+    // Referenced, so that the linker takes them from this crate.
     black_box([
         malloc as *const (),
         calloc as *const (),

@@ -1,10 +1,10 @@
-//! Logs, byte for byte.
+//! Compares logs byte for byte.
 
-/// The bytes of a log with its record of the run blanked: that has a fixed length, but follows the machine. With it go
-/// the checksums that cover it.
+/// The bytes of a log without its record of the run, which has a fixed length but depends on the machine. The checksums
+/// that cover it are removed as well.
 ///
 /// # Panics
-/// If that is no log.
+/// If the bytes are not a log.
 pub fn without_run(bytes: &[u8]) -> Vec<u8> {
     let mut cleaned = b"\x89MCAP0\r\n".to_vec();
     let mut rest = &bytes[cleaned.len()..];

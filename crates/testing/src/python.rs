@@ -1,4 +1,4 @@
-//! Python with packages of PyPI, for tests that compare with what others have written.
+//! Python with packages from PyPI, for tests that compare with other software.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 /// A python with these packages, installed once below `folder` (`env!("CARGO_TARGET_TMPDIR")`). `modules` are what they are imported as.
 ///
 /// # Errors
-/// Why there is none: python or the network is missing.
+/// Why Python is not available: it or the network is missing.
 pub fn python(folder: &str, packages: &[&str], modules: &str) -> Result<PathBuf, String> {
     let folder = Path::new(folder).join(format!("python-{}", packages.join("-")));
     let python = folder.join("bin/python");

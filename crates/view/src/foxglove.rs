@@ -1,4 +1,4 @@
-//! Foxglove's WebSocket protocol: the topics of the flight for the app that people have.
+//! Foxglove's WebSocket protocol: the topics of the flight for the Foxglove app.
 
 use std::io;
 use std::net::TcpStream;
@@ -15,14 +15,14 @@ use tungstenite::{Message, WebSocket};
 use crate::hub::{Hub, Packet};
 use crate::server::{read, send};
 
-/// The binary message that holds data.
+/// Opcode of a binary message with data.
 const MESSAGE_DATA: u8 = 1;
-/// How long nothing is done when nothing happens.
+/// Polling period while nothing happens.
 const IDLE: Duration = Duration::from_millis(5);
-/// So many messages are sent before the viewer is heard again.
+/// Number of messages sent before the viewer's messages are read again.
 const BURST: usize = 256;
 
-/// What a viewer says; other words are passed over.
+/// A message from a viewer; others are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase")]
 enum Said {
@@ -101,7 +101,7 @@ pub fn serve(
     }
 }
 
-/// All channels, with what defines their messages.
+/// All channels, with the schemas of their messages.
 fn advertised(channels: &[Channel]) -> String {
     let channels = channels.iter().enumerate().map(|(id, channel)| {
         json!({
@@ -116,7 +116,7 @@ fn advertised(channels: &[Channel]) -> String {
     json!({ "op": "advertise", "channels": channels.collect::<Vec<_>>() }).to_string()
 }
 
-/// A message with the viewer's name for its channel.
+/// A message with the viewer's id for its channel.
 fn data(id: u32, packet: &Packet) -> Message {
     let mut bytes = Vec::with_capacity(13 + packet.data.len());
     bytes.push(MESSAGE_DATA);

@@ -1,4 +1,4 @@
-//! What has come of a flight, for all who watch.
+//! The data of a flight, for all its viewers.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,39 +12,39 @@ use fly_log::{Channel, Encoder, Header, RunMetadata, Tapped};
 use fly_report::ReportError;
 use fly_report::flight::LiveFlight;
 
-/// How long the thread sleeps when nothing has come.
+/// How long the thread sleeps when there are no rows.
 const IDLE: Duration = Duration::from_millis(2);
-/// So many rows are taken while others wait for the state.
+/// Number of rows processed while other threads wait for the state.
 const BURST: usize = 32;
-/// Messages that wait for a viewer; what comes while it is full is lost to it.
+/// Messages that wait for a viewer; while the queue is full, new ones are lost for it.
 const QUEUE: usize = 4096;
-/// The messages that come once and hold from then on.
+/// The schema of messages that are sent once and stay valid.
 const LASTING: &str = "foxglove.SceneUpdate";
 
-/// A message on its way to viewers.
+/// A message for viewers.
 #[derive(Debug)]
 pub struct Packet {
     /// Its channel.
     pub channel: usize,
     /// Flight time, ns.
     pub time: u64,
-    /// Encoded as protobuf.
+    /// The message, protobuf.
     pub data: Vec<u8>,
 }
 
-/// The channels that a viewer wants, by their number, with what it calls them.
+/// The channels that a viewer subscribes to, by number, with its own id for each.
 pub type Subscriptions = Arc<Mutex<HashMap<usize, u32>>>;
 
-/// What all threads share.
+/// The state shared by all threads.
 #[derive(Debug, Default)]
 pub struct Hub {
     state: Mutex<State>,
     over: AtomicBool,
-    /// Pages that are to be told that the flight is over.
+    /// Number of pages that still have to be told that the flight is over.
     untold: AtomicUsize,
 }
 
-/// A page that is to be told how the flight has ended, for as long as this lives.
+/// While this exists, a page waits to be told how the flight ended.
 #[derive(Debug)]
 pub struct Untold<'a>(&'a Hub);
 
@@ -58,7 +58,7 @@ impl Drop for Untold<'_> {
 struct State {
     live: Option<LiveFlight>,
     channels: Arc<[Channel]>,
-    /// The last message of each channel whose messages hold.
+    /// The last message of each channel whose messages stay valid.
     lasting: HashMap<usize, Arc<Packet>>,
     viewers: Vec<Viewer>,
     run: Option<RunMetadata>,
@@ -75,10 +75,10 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a flight: a thread takes its rows until it is over.
+    /// Begins a flight: a thread processes its rows until it is over.
     ///
     /// # Errors
-    /// There can be no thread.
+    /// The thread cannot be created.
     pub fn begin(self: &Arc<Self>, header: &Header, tapped: Tapped) -> io::Result<()> {
         let encoder = Encoder::new(header);
         let mut state = self.state();
@@ -93,7 +93,7 @@ impl Hub {
 
     fn take_all(&self, mut encoder: Encoder, mut tapped: Tapped) {
         loop {
-            // Asked first, so that nothing is left behind.
+            // Checked first, so that no row is left behind.
             let is_over = tapped.is_over();
             let mut count = 0;
             let mut state = self.state();
@@ -115,7 +115,7 @@ impl Hub {
             if count == 0 {
                 thread::sleep(IDLE);
             } else {
-                // Who waits for the state gets it.
+                // Lets threads that wait for the state have it.
                 thread::yield_now();
             }
         }
@@ -128,38 +128,38 @@ impl Hub {
         self.over.store(true, Ordering::Release);
     }
 
-    /// How the flight ended; its rows end after that.
+    /// Sets how the flight ended; its rows end after that.
     pub fn finish(&self, run: RunMetadata) {
         self.state().run = Some(run);
     }
 
-    /// Whether the flight is over and all of it has come.
+    /// Whether the flight is over and all its rows were processed.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
 
-    /// Someone who wants to know the end.
+    /// Registers a page that waits for the end.
     pub fn untold(&self) -> Untold<'_> {
         self.untold.fetch_add(1, Ordering::AcqRel);
         Untold(self)
     }
 
-    /// Whether all who want to know the end do.
+    /// Whether all pages that wait for the end have been told.
     pub fn is_told(&self) -> bool {
         self.is_over() && self.untold.load(Ordering::Acquire) == 0
     }
 
-    /// Looks at the flight; `None` before it has begun.
+    /// Reads the flight; `None` before it has begun.
     pub fn look<T>(&self, look: impl FnOnce(&LiveFlight) -> T) -> Option<T> {
         self.state().live.as_ref().map(look)
     }
 
-    /// The channels of the flight; none before it has begun.
+    /// The channels of the flight; empty before it has begun.
     pub fn channels(&self) -> Arc<[Channel]> {
         Arc::clone(&self.state().channels)
     }
 
-    /// Someone who wants messages.
+    /// Registers a viewer of messages.
     pub fn view(&self) -> (Subscriptions, Receiver<Arc<Packet>>) {
         let (queue, packets) = sync_channel(QUEUE);
         let subscriptions = Subscriptions::default();
@@ -170,7 +170,7 @@ impl Hub {
         (subscriptions, packets)
     }
 
-    /// The message of a channel that holds, if there is one.
+    /// The currently valid message of a channel, if any.
     pub fn lasting(&self, channel: usize) -> Option<Arc<Packet>> {
         self.state().lasting.get(&channel).cloned()
     }
@@ -202,7 +202,7 @@ impl State {
         if lasts {
             self.lasting.insert(channel, Arc::clone(&packet));
         }
-        // Who is gone is forgotten, who is slow loses the message.
+        // A viewer that has gone is removed; a slow one loses the message.
         self.viewers.retain(|viewer| {
             if !viewer.wants(channel) {
                 return true;

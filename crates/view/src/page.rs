@@ -1,4 +1,4 @@
-//! The report's page of a flight that is under way.
+//! The report page of a flight in progress.
 
 use std::io;
 use std::net::TcpStream;
@@ -12,22 +12,22 @@ use tungstenite::{Message, WebSocket};
 use crate::hub::Hub;
 use crate::server::{read, send};
 
-/// How often a page is told what is new.
+/// Period of a page's updates.
 const PERIOD: Duration = Duration::from_millis(100);
 /// How long a page may take to close after the end.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Shown until there is something to show.
+/// Shown until there is data.
 const WAITING: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"1\"><title>fly</title>\
     <p style=\"font: 16px system-ui; margin: 2em\">The flight has not begun yet.</p></html>\n";
 
-/// The flight is over: how it went.
+/// The flight is over, with this result.
 #[derive(Serialize)]
 struct Over<'a> {
     over: Verdict<'a>,
 }
 
-/// The page as it is now.
+/// The page in its current state.
 pub fn page(hub: &Hub) -> io::Result<String> {
     let page = hub.look(|live| {
         let begun = live.flight().statistics.ticks > 0;
@@ -36,8 +36,9 @@ pub fn page(hub: &Hub) -> io::Result<String> {
     page.flatten().unwrap_or_else(|| Ok(WAITING.to_owned()))
 }
 
-/// Tells a page what is new, until it is gone. The page begins, with the cursor that it was made with, and asks for more by any word once it has shown
-/// what came: one that is slow is told less often, and what it has missed comes with the next.
+/// Sends updates to a page until it disconnects. The page first sends the cursor that it was created with. It requests
+/// each further update with any message, once it has shown the last one. A slow page is updated less often, and the
+/// next update contains everything that it missed.
 pub fn live(
     mut socket: WebSocket<TcpStream>,
     hub: &Hub,

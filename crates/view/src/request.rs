@@ -1,34 +1,34 @@
-//! Who asks, and for what.
+//! Checks the requests of viewers.
 
 use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Longest head of a request, bytes.
+/// Longest request head, bytes.
 const LONGEST: usize = 8192;
-/// How long it may take to come.
+/// How long the head may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Foxglove's app in a browser.
+/// Origin of Foxglove's app in a browser.
 const FOXGLOVE: &str = "https://app.foxglove.dev";
-/// What apps that are no web pages say.
+/// Origins of apps that are not web pages.
 const LOCAL: [&str; 2] = ["null", "file://"];
 
 /// The subprotocols of Foxglove's WebSocket.
 const SUBPROTOCOLS: [&str; 2] = ["foxglove.sdk.v1", "foxglove.websocket.v1"];
 
-/// What is asked for.
+/// The requested resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// The page.
     Page,
-    /// What is new of the flight, for the page.
+    /// Updates of the flight for the page.
     Live,
-    /// The topics of the flight, by this subprotocol.
+    /// The topics of the flight, with this subprotocol.
     Topics(&'static str),
 }
 
-/// Why somebody gets nothing: status and reason.
+/// Why a request is refused: status and reason.
 pub type Refusal = (&'static str, &'static str);
 
 /// The head of an HTTP request.
@@ -41,10 +41,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// Waits for it, and leaves it to whoever reads the stream next. Returns its length, too.
+    /// Waits for the head without consuming it. Returns its length, too.
     ///
     /// # Errors
-    /// It is too long, too late, or none.
+    /// The head is too long, too late, or missing.
     pub fn peek(stream: &TcpStream) -> io::Result<(Self, usize)> {
         let mut bytes = vec![0; LONGEST];
         let began = Instant::now();
@@ -61,7 +61,7 @@ impl Head {
                 let head = head.ok_or(io::ErrorKind::InvalidData)?;
                 return Ok((head, end + 4));
             }
-            // The other side has closed, or says too much or too little.
+            // The other side has closed, sends too much, or is too slow.
             if count == 0 || count == LONGEST || began.elapsed() > PATIENCE {
                 return Err(io::ErrorKind::InvalidData.into());
             }
@@ -90,26 +90,26 @@ impl Head {
         })
     }
 
-    /// The values of a header.
+    /// All values of a header.
     fn all<'a>(&'a self, name: &'static str) -> impl Iterator<Item = &'a str> {
         let headers = self.headers.iter().filter(move |(own, _)| own == name);
         headers.map(|(_, value)| value.as_str())
     }
 
-    /// The only value of a header; `None` for none, or several.
+    /// The only value of a header; `None` if it is missing or occurs several times.
     fn one(&self, name: &'static str) -> Option<&str> {
         let mut all = self.all(name);
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// What is asked for, if it may be had at this port with this token.
+    /// The requested resource, if this port and token permit it.
     ///
     /// # Errors
-    /// The status and why.
+    /// The status and the reason.
     pub fn wish(&self, port: u16, token: &str) -> Result<Wish, Refusal> {
         let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let is_here = |host: &str| names.iter().any(|name| name == host);
-        // A page of somebody else's whose name leads here says its own.
+        // A foreign page whose host name resolves to this machine sends its own name.
         if !self.one("host").is_some_and(is_here) {
             return Err(("403 Forbidden", "another host was asked for"));
         }
@@ -145,7 +145,7 @@ impl Head {
     }
 }
 
-/// Compares in a time that does not tell where they differ.
+/// Compares in constant time.
 fn same(a: &str, b: &str) -> bool {
     let pairs = a.bytes().zip(b.bytes());
     a.len() == b.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
@@ -197,7 +197,7 @@ mod tests {
         ] {
             assert_eq!(wish(wrong, &[HOST]), Err("403"), "{wrong}");
         }
-        // DNS rebinding: a name of somebody else's that leads here.
+        // DNS rebinding: a foreign name that resolves to this machine.
         for host in [
             "Host: evil.example:8000",
             "Host: evil.example",
@@ -220,7 +220,7 @@ mod tests {
             let origin = format!("Origin: {origin}");
             assert_eq!(wish(&target, &[HOST, &origin]), Err("403"), "{origin}");
         }
-        // Foxglove's app asks for its own protocol alone.
+        // Foxglove's app requests only its own protocol.
         let live = format!("/live?token={TOKEN}");
         assert_eq!(wish(&live, &[HOST, UPGRADE, APP]), Err("403"));
         let near = format!("{APP}.evil.example");

@@ -18,14 +18,14 @@ use crate::hub::Hub;
 use crate::page;
 use crate::request::{Head, Wish};
 
-/// So many watch at once.
+/// Largest number of simultaneous viewers.
 const MOST: usize = 32;
-/// How long somebody may take none of what is sent.
+/// How long a viewer may accept no data.
 const STALLED: Duration = Duration::from_secs(10);
-/// Longest message that somebody may send.
+/// Longest message that a viewer may send.
 const LONGEST: usize = 1 << 16;
 
-/// Serves until it is dropped.
+/// Serves until dropped.
 #[derive(Debug)]
 pub struct Server {
     pub port: u16,
@@ -34,7 +34,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on this machine alone; 0 is any port that is free.
+    /// Listens only on this machine; port 0 selects a free port.
     pub fn open(port: u16, hub: &Arc<Hub>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let port = listener.local_addr()?.port();
@@ -60,7 +60,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Release);
-        // The thread waits for whoever comes next.
+        // Wakes the thread, which is waiting for a connection.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
@@ -83,7 +83,7 @@ struct Accepting {
     closed: Arc<AtomicBool>,
 }
 
-/// One of those who watch, for as long as this lives.
+/// Counts a viewer while it exists.
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
@@ -99,14 +99,14 @@ impl Accepting {
                 return;
             }
             let Ok(stream) = stream else {
-                // Out of file descriptors: some will be free again.
+                // Out of file descriptors: retry later.
                 thread::sleep(Duration::from_millis(50));
                 continue;
             };
             let count = self.count.fetch_add(1, Ordering::AcqRel);
             let place = Place(Arc::clone(&self.count));
             if count >= MOST {
-                // It is not waited for: nobody else would be let in.
+                // Not joined: no other viewer could connect meanwhile.
                 drop(stream);
                 continue;
             }
@@ -118,7 +118,7 @@ impl Accepting {
             };
             let thread = thread::Builder::new().name("fly-view-one".to_owned());
             let _ = thread.spawn(move || {
-                // Whoever breaks off is gone; nobody needs to know why.
+                // A broken connection is closed without a message.
                 let _ = one.serve(stream);
                 drop(place);
             });
@@ -126,7 +126,7 @@ impl Accepting {
     }
 }
 
-/// Who watches.
+/// A viewer's connection.
 struct One {
     hub: Arc<Hub>,
     port: u16,
@@ -154,7 +154,7 @@ impl One {
     }
 }
 
-/// Goes on as a WebSocket, by this subprotocol.
+/// Upgrades to a WebSocket with this subprotocol.
 fn socket(stream: TcpStream, protocol: Option<&'static str>) -> io::Result<WebSocket<TcpStream>> {
     let config = WebSocketConfig::default()
         .max_message_size(Some(LONGEST))
@@ -171,10 +171,10 @@ fn socket(stream: TcpStream, protocol: Option<&'static str>) -> io::Result<WebSo
     socket.map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Waits for at most so long for what the other side says. `None` if it says nothing.
+/// Waits at most this long for a message. `None` if there is none.
 ///
 /// # Errors
-/// It is gone.
+/// The other side has disconnected.
 pub fn read(socket: &mut WebSocket<TcpStream>, wait: Duration) -> io::Result<Option<Message>> {
     socket.get_ref().set_read_timeout(Some(wait))?;
     match socket.read() {
@@ -195,7 +195,7 @@ pub fn read(socket: &mut WebSocket<TcpStream>, wait: Duration) -> io::Result<Opt
 /// Sends a message.
 ///
 /// # Errors
-/// The other side is gone, or takes nothing any more.
+/// The other side has disconnected, or accepts no more data.
 pub fn send(socket: &mut WebSocket<TcpStream>, message: Message) -> io::Result<()> {
     let sent = socket.send(message);
     sent.map_err(|error| io::Error::other(error.to_string()))
@@ -209,7 +209,7 @@ fn answer(
     kind: &str,
     body: &str,
 ) -> io::Result<()> {
-    // What was not read would reset the connection, and the answer with it.
+    // Unread data would reset the connection and lose the answer.
     stream.read_exact(&mut vec![0; head])?;
     let length = body.len();
     let headers = format!(

@@ -1,4 +1,4 @@
-//! The flight's end of it.
+//! A sink that shows a flight.
 
 use std::io;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use fly_log::{Header, Level, Pace, Row, RunMetadata, Tap, tap};
 use crate::hub::Hub;
 use crate::server::Server;
 
-/// Rows that wait for the thread that shows them, some seconds of a flight.
+/// Rows that wait for the thread that shows them: some seconds of a flight.
 const ROWS: usize = 2048;
-/// How long the end of a flight waits until those who watch know it.
+/// How long the end of a flight waits until its viewers have been told.
 const LAST: Duration = Duration::from_secs(2);
 
 /// A server that shows a flight. Dropping it ends the connections.
@@ -25,10 +25,10 @@ pub struct View {
 }
 
 impl View {
-    /// Listens at a port of 127.0.0.1; 0 is any that is free.
+    /// Listens on a port of 127.0.0.1; 0 selects a free port.
     ///
     /// # Errors
-    /// The port is taken, or the system's own.
+    /// The port is in use or reserved.
     pub fn open(port: u16) -> io::Result<Self> {
         let hub = Arc::new(Hub::default());
         Ok(Self {
@@ -38,13 +38,13 @@ impl View {
         })
     }
 
-    /// Where browsers find the page. It holds a secret of this flight.
+    /// URL of the page for browsers. It contains a secret of this flight.
     pub fn url(&self) -> String {
         let Server { port, token, .. } = &self.server;
         format!("http://127.0.0.1:{port}/?token={token}")
     }
 
-    /// Where Foxglove finds the topics: *Open connection, Foxglove WebSocket*.
+    /// URL of the topics for Foxglove: *Open connection, Foxglove WebSocket*.
     pub fn foxglove_url(&self) -> String {
         let Server { port, token, .. } = &self.server;
         format!("ws://127.0.0.1:{port}/?token={token}")
@@ -58,7 +58,7 @@ impl View {
         }
     }
 
-    /// On the flight's thread: neither waits nor allocates.
+    /// Called on the flight thread; neither waits nor allocates.
     fn row(&mut self, row: &Row) {
         if let Some(tap) = &mut self.tap {
             tap.push(row);
@@ -94,7 +94,7 @@ impl View {
     }
 }
 
-/// A sink, and the flight shown beside it. It records what the sink does; who watches changes nothing of it.
+/// A sink combined with a view of the flight. It records what the sink records; viewers have no influence on it.
 #[derive(Debug)]
 pub struct Viewed<S> {
     sink: S,
@@ -102,12 +102,12 @@ pub struct Viewed<S> {
 }
 
 impl<S> Viewed<S> {
-    /// The sink alone without a view.
+    /// Without a view, only the sink.
     pub const fn new(sink: S, view: Option<View>) -> Self {
         Self { sink, view }
     }
 
-    /// What shows the flight, to keep it after the flight.
+    /// Returns the view, to keep it after the flight.
     pub fn into_view(self) -> Option<View> {
         self.view
     }

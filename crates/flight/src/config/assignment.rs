@@ -9,7 +9,7 @@ pub struct Assignment {
     pub key: String,
     /// Where the key was written.
     pub key_place: Place,
-    /// The value in TOML; `None`: what stands at `place`.
+    /// The value in TOML; `None`: the text at `place`.
     pub value: Option<String>,
     /// Where the value was written, or what it was computed from.
     pub place: Place,

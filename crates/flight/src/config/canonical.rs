@@ -1,16 +1,16 @@
-//! Prints a tree as TOML and remembers where every piece of it came from.
+//! Prints a tree as TOML and records the origin of every part of it.
 
 use std::ops::Range;
 
 use super::source::Place;
 use super::tree::{Node, Table, Value};
 
-/// Which bytes of a canonical text came from where.
+/// Maps bytes of a canonical text to their origin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SourceMap {
     /// In the order of the text; a table's header comes before the keys in it.
     segments: Vec<Segment>,
-    /// The place of the whole.
+    /// Origin of the whole text.
     root: Option<Place>,
 }
 
@@ -18,12 +18,12 @@ pub(super) struct SourceMap {
 struct Segment {
     text: Range<usize>,
     place: Place,
-    /// The text is exactly the source's: offsets inside it carry over.
+    /// The text equals the source's text, so offsets inside it carry over.
     verbatim: bool,
 }
 
 impl SourceMap {
-    /// Where the bytes of `span` came from; `None` for the map of an empty document.
+    /// Origin of the bytes of `span`; `None` for the map of an empty document.
     pub fn place(&self, span: &Range<usize>) -> Option<Place> {
         let last = span.end.saturating_sub(1).max(span.start);
         let Some(start) = self.at(span.start).or_else(|| self.first_after(span)) else {
@@ -34,7 +34,7 @@ impl SourceMap {
             source: start.place.source.clone(),
             span: from,
         };
-        // A span over several pieces (a key and its value) is joined when they stand together in one source.
+        // A span over several pieces (a key and its value) is joined if they are adjacent in one source.
         if let Some(end) = self.at(last)
             && std::sync::Arc::ptr_eq(&end.place.source, &place.source)
         {
@@ -47,7 +47,7 @@ impl SourceMap {
         Some(place)
     }
 
-    /// Where the whole text came from.
+    /// Origin of the whole text.
     pub fn whole(&self) -> Option<Place> {
         self.root.clone()
     }
@@ -76,7 +76,7 @@ impl Segment {
     }
 }
 
-/// Prints a table. Headers for tables, `[[…]]` for arrays of tables, inline for what cannot have a header.
+/// Prints a table: headers for tables, `[[…]]` for arrays of tables, inline for everything that cannot have a header.
 pub(super) fn print(table: &Table, root: Place) -> (String, SourceMap) {
     let mut printer = Printer {
         text: String::new(),
@@ -94,7 +94,7 @@ struct Printer {
     map: SourceMap,
 }
 
-/// A key on the way to a table, and where it was written.
+/// A key on the way to a table, and the place where it was written.
 type Step<'a> = (&'a str, &'a Place);
 
 impl Printer {
@@ -202,7 +202,7 @@ impl Printer {
     }
 }
 
-/// Tables and arrays of nothing but tables are printed under headers of their own.
+/// Whether it is printed under its own header: a table, or an array of tables only.
 fn has_header(node: &Node) -> bool {
     match &node.value {
         Value::Table(_) => true,

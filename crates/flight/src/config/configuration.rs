@@ -1,4 +1,4 @@
-//! Everything that a flight needs, read from one [`Document`].
+//! The complete configuration of a flight, read from one [`Document`].
 
 use std::sync::Arc;
 
@@ -42,11 +42,11 @@ pub struct Configuration {
     pub document: Arc<Document>,
     /// `[flight]`.
     pub flight: FlightSection,
-    /// `[vehicle]` as a document of its own: the controller's model.
+    /// `[vehicle]` as a separate document: the controller's model.
     pub vehicle_text: Fragment,
     /// The controller's model: the bodies, joints, rotors and motors that it describes.
     pub system: System,
-    /// The same as a vehicle of one free body with rotors, if it is one.
+    /// The controller's model as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
     /// `[controller]`.
     pub controller: ControllerSettings,
@@ -54,7 +54,7 @@ pub struct Configuration {
     pub reference: ReferenceSettings,
     /// `[reference] tolerance`.
     pub tolerance: Tolerance,
-    /// `[estimator]`, if there is one.
+    /// `[estimator]`, if present.
     pub estimator: Option<EstimatorSection>,
     /// `[safety]`.
     pub safety: SafetySection,
@@ -68,14 +68,14 @@ impl Configuration {
     /// Reads and checks the configuration that the command line names.
     ///
     /// # Errors
-    /// Everything that is wrong with it, section by section, each with its place.
+    /// All problems found, section by section, each with its place.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
         Self::read(Document::load(options)?)
     }
 
-    /// Reads and checks a configuration in TOML. `name` is what messages, summary and log call it. Vehicle files are found as
-    /// from a file, relative to the current folder, then among the shipped ones. `[backend]` may be left out where the program
-    /// brings its own backend.
+    /// Reads and checks a configuration in TOML. `name` identifies it in messages, summary and log. Vehicle files are
+    /// found as for a configuration file: relative to the current folder, then among the shipped ones. `[backend]` may
+    /// be omitted if the program provides its own backend.
     ///
     /// # Errors
     /// As for [`load`](Self::load).
@@ -154,7 +154,7 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// Rejects `safety.then = "descend"` for anything but a vehicle of one body.
+    /// Rejects `safety.then = "descend"` unless the vehicle has one body.
     fn check_descent(&self) -> Result<(), ConfigError> {
         let (Flown::System(system), Some(Response::Descend)) = (self.flown(), self.safety.then)
         else {
@@ -172,7 +172,7 @@ impl Configuration {
         .into())
     }
 
-    /// Rejects `[estimator]` without a body whose pose it could find.
+    /// Rejects `[estimator]` unless there is a body whose pose it can estimate.
     fn check_estimator(&self) -> Result<(), ConfigError> {
         let tracked = Measurements::tracked(&self.system.model);
         if tracked.is_some() || self.estimator.is_none() {
@@ -190,7 +190,7 @@ impl Configuration {
         .into())
     }
 
-    /// Rejects limits that nothing of this system could exceed, and responses that it cannot fly.
+    /// Rejects limits that this system cannot exceed, and responses that it cannot fly.
     fn check_limits(&self) -> Result<(), ConfigError> {
         let (limits, name) = (&self.safety.limits, &self.system.name);
         let tracked = Measurements::tracked(&self.system.model);
@@ -225,7 +225,7 @@ impl Configuration {
         }
     }
 
-    /// Rejects `safety.ground_height` without a free body that has a height.
+    /// Rejects `safety.ground_height` unless there is a free body, which has a height.
     fn check_ground(&self) -> Result<(), ConfigError> {
         let tracked = Measurements::tracked(&self.system.model);
         if tracked.is_some() || self.safety.ground_height.is_none() {
@@ -244,18 +244,19 @@ impl Configuration {
     }
 }
 
-/// What is flown, and how.
+/// The kind of vehicle or system that flies.
 #[derive(Clone, Copy, Debug)]
 pub enum Flown<'a> {
-    /// One free body with rotors, controlled with constant matrices.
+    /// One free body with rotors; its controller has constant matrices.
     Vehicle(&'a Vehicle),
-    /// A system of bodies, controlled with configuration-dependent matrices; also a vehicle under a textbook controller.
+    /// A system of bodies, whose controller has configuration-dependent matrices; also a vehicle under a textbook
+    /// controller.
     System(&'a System),
 }
 
 /// # Controller and reference
 impl Configuration {
-    /// What is flown, and how.
+    /// The kind of vehicle or system that flies.
     pub fn flown(&self) -> Flown<'_> {
         match &self.vehicle {
             Some(vehicle) if self.controller.is_of_body() => Flown::Vehicle(vehicle),
@@ -266,16 +267,16 @@ impl Configuration {
     /// The controller for a vehicle of one body.
     ///
     /// # Errors
-    /// The settings do not fit the vehicle; with the place of the setting at fault.
+    /// The settings do not fit the vehicle; located at the setting at fault.
     pub fn build_controller(&self, vehicle: &Vehicle) -> Result<Controller, ConfigError> {
         let controller = self.controller.led(vehicle).build(vehicle);
         controller.map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 
-    /// What leads a vehicle of one body to a reference that is far away.
+    /// The governor that leads a vehicle of one body to a distant reference.
     ///
     /// # Errors
-    /// The limits do not fit the vehicle; with their place.
+    /// The limits do not fit the vehicle; located at the limit at fault.
     pub fn build_governor(
         &self,
         vehicle: &Vehicle,
@@ -288,7 +289,7 @@ impl Configuration {
     /// The controller for a system.
     ///
     /// # Errors
-    /// The settings do not fit the system; with the place of the setting at fault.
+    /// The settings do not fit the system; located at the setting at fault.
     pub fn build_system_controller(
         &self,
         system: &System,
@@ -301,7 +302,7 @@ impl Configuration {
     /// The reference for a vehicle of one body.
     ///
     /// # Errors
-    /// The vehicle cannot follow it; with the place of the setting at fault.
+    /// The vehicle cannot follow it; located at the setting at fault.
     pub fn build_reference(&self, vehicle: &Vehicle) -> Result<Reference, ConfigError> {
         let reference = self.reference.build(vehicle);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
@@ -310,7 +311,7 @@ impl Configuration {
     /// The reference for a system.
     ///
     /// # Errors
-    /// The system cannot follow it; with the place of the setting at fault.
+    /// The system cannot follow it; located at the setting at fault.
     pub fn build_system_reference(
         &self,
         system: &System,
@@ -320,7 +321,7 @@ impl Configuration {
     }
 }
 
-/// Refuses the description of a vehicle or system by itself.
+/// Rejects a description of a vehicle or system that is not a flight's configuration.
 fn check_kind(document: &Document) -> Result<(), Diagnostic> {
     if let (Some(vehicles), None) = (document.entry("vehicles"), document.entry("vehicle")) {
         return Err(

@@ -1,4 +1,4 @@
-//! `[controller]`: the settings that `fly-control` defines, with its errors in the user's files.
+//! `[controller]`: the settings defined by `fly-control`, with errors located in the user's files.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigErro
     Ok(settings)
 }
 
-/// An invalid setting at its place, or at the table that it is missing from.
+/// Locates an invalid setting, or the table from which it is missing.
 pub(super) fn explain(document: &Document, section: &str, error: &SettingsError) -> Diagnostic {
     let path = format!("{section}.{}", error.key);
     let diagnostic = Diagnostic::new(format!("`{}` cannot be used", show_path(&path)));
@@ -55,7 +55,7 @@ pub(super) fn explain(document: &Document, section: &str, error: &SettingsError)
     }
 }
 
-/// Why the settings do not fit the vehicle.
+/// Explains why the settings do not fit the vehicle.
 pub(super) fn explain_controller(document: &Document, error: &ControllerError) -> Diagnostic {
     if let ControllerError::Settings(error) = error {
         return explain(document, "controller", error);
@@ -67,7 +67,7 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
     }
 }
 
-/// What a controller keeps when its parameters are replaced, whatever else stands there.
+/// Reads the settings that a controller keeps when its parameters are replaced, whatever else the section contains.
 pub(super) fn read_kept(document: &Document) -> Result<ControllerSettings, ConfigError> {
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and how it is shown.
+//! Problems in a configuration, and how they are shown.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use super::source::{Place, Source};
 use crate::numbers::short_numbers;
 
-/// One thing that is wrong, where, and what was expected instead.
+/// One problem: what is wrong, where, and what was expected.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub title: String,
-    /// Where.
+    /// The place in the source.
     pub place: Option<Place>,
-    /// What stands beside the caret: expected and found.
+    /// The text beside the caret: expected and found.
     pub label: Box<str>,
-    /// Facts that help to understand it.
+    /// Facts that help to understand the problem.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// Advice on how to fix it.
     pub help: Vec<String>,
-    /// Whether something could not be read or loaded: the machine may be to blame, not what is written.
+    /// Whether something could not be read or loaded: the cause may be the machine rather than the configuration.
     pub unreadable: bool,
 }
 
@@ -40,7 +40,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds where, and what to say beside the caret.
+    /// Sets the place and the text beside the caret.
     #[must_use]
     pub fn at(mut self, place: Place, label: impl Into<String>) -> Self {
         self.place = Some(place);
@@ -62,7 +62,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says that something could not be read or loaded.
+    /// Marks the problem as something that could not be read or loaded.
     #[must_use]
     pub fn unreadable(mut self) -> Self {
         self.unreadable = true;
@@ -94,12 +94,12 @@ impl Diagnostic {
         if let Some(place) = &self.place {
             let text = place.source.text.as_str();
             let start = super::source::floor_boundary(text, place.span.start);
-            // Only the first line is underlined.
+            // Underline only the first line.
             let end = place.span.end.clamp(start, text.len());
             let end = text[start..]
                 .find('\n')
                 .map_or(end, |line| end.min(start + line));
-            // Only its line: a text may be long, and there may be many.
+            // Show only its line: a text may be long, and there may be many problems.
             let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
             let after = text[end..]
                 .find('\n')
@@ -130,33 +130,33 @@ impl Diagnostic {
     }
 }
 
-/// Problems that are shown; the others are counted.
+/// Number of problems shown; the others are counted.
 pub(super) const SHOWN: usize = 20;
 
-/// What is wrong with a configuration; never empty.
+/// The problems in a configuration; never empty.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}", self.render(false))]
 pub struct ConfigError {
     /// At most [`SHOWN`].
     diagnostics: Vec<Diagnostic>,
-    /// How many there are besides.
+    /// Number of further problems.
     more: usize,
 }
 
 impl ConfigError {
-    /// Of these problems and `more` others, of which the first are kept.
+    /// Keeps the first of these problems and counts the others, with `more`.
     pub(super) fn new(mut diagnostics: Vec<Diagnostic>, more: usize) -> Self {
         let more = more + diagnostics.len().saturating_sub(SHOWN);
         diagnostics.truncate(SHOWN);
         Self { diagnostics, more }
     }
 
-    /// What is wrong: the first 20 problems.
+    /// The first 20 problems.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// All diagnostics as rustc shows them, with or without terminal colours.
+    /// All diagnostics in the style of rustc, with or without terminal colours.
     pub fn render(&self, coloured: bool) -> String {
         let renderer = if coloured {
             Renderer::styled()
@@ -188,7 +188,7 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// The value, or `None` after recording its problems.
+    /// Returns the value, or `None` after recording its problems.
     pub fn take<T>(&mut self, result: Result<T, ConfigError>) -> Option<T> {
         match result {
             Ok(value) => Some(value),

@@ -1,4 +1,4 @@
-//! One resolved configuration: file, included vehicles and flags, merged, with every byte's origin.
+//! One resolved configuration: file, included vehicles and flags, merged, with the origin of every byte.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
 use super::{locate, mesh, set, urdf};
 
-/// How deep vehicle files may include each other; deeper is taken for a cycle.
+/// How deep vehicle files may include each other; more is treated as a cycle.
 const MAX_INCLUDE_DEPTH: usize = 8;
 
-/// What the command line says about the configuration.
+/// The command line's part of the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// `--config`.
@@ -24,14 +24,14 @@ pub struct Options {
     pub backend: Option<String>,
     /// Every `--set`, in order.
     pub set: Vec<String>,
-    /// `--allow-plugin`: a file may name a plugin by its path, whose code then runs.
+    /// `--allow-plugin`: a file may name a plugin by path, whose code then runs.
     pub allow_plugin: bool,
 }
 
 /// The whole configuration as one TOML text.
 ///
-/// Its text is canonical: no comments, includes and flags resolved, values as they were written. It is what a log
-/// keeps, so that a flight can be repeated from its log alone.
+/// The text is canonical: no comments, includes and flags resolved, values as they were written. A log contains it, so
+/// that a flight can be repeated from its log alone.
 #[derive(Clone, Debug)]
 pub struct Document {
     root: Table,
@@ -40,8 +40,8 @@ pub struct Document {
     allow_plugin: bool,
 }
 
-/// A configuration as it was written, before vehicles are included: read once, and made a [`Document`] as often as values are set. A vehicle file is read when a
-/// document first names it, and not again.
+/// A configuration as it was written, before vehicles are included. It is read once, and builds a [`Document`] for each
+/// set of values. Each vehicle file is read when a document first names it, and not again.
 #[derive(Clone, Debug)]
 pub struct Template {
     root: Node,
@@ -54,13 +54,13 @@ impl Template {
     /// Reads the configuration and merges flags.
     ///
     /// # Errors
-    /// What cannot be found, read or parsed, with its place.
+    /// Anything that cannot be found, read or parsed, with its place.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
         let source = urdf::as_toml(locate::configuration(&options.config)?)?;
         Self::build(&source, options)
     }
 
-    /// The same for text that has been read.
+    /// The same, for text that has been read already.
     fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
         let mut root = Node::parse(source)?;
         let mut problems = Problems::default();
@@ -93,10 +93,10 @@ impl Template {
         })
     }
 
-    /// The document with these values set, in their order, and its vehicles included.
+    /// The document with these values set, in this order, and its vehicles included.
     ///
     /// # Errors
-    /// A key or a value that is not TOML, or a vehicle that cannot be included, with its place.
+    /// A key or value that is not TOML, or a vehicle that cannot be included, with its place.
     pub fn with(&self, assignments: &[Assignment]) -> Result<Document, ConfigError> {
         let mut root = self.root.clone();
         for assignment in assignments {
@@ -113,12 +113,12 @@ impl Document {
     /// Reads the configuration and merges includes and flags.
     ///
     /// # Errors
-    /// What cannot be found, read or parsed, with its place.
+    /// Anything that cannot be found, read or parsed, with its place.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
         Template::load(options)?.with(&[])
     }
 
-    /// The same for text that has been read.
+    /// The same, for text that has been read already.
     pub(super) fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
         Template::build(source, options)?.with(&[])
     }
@@ -149,7 +149,7 @@ impl Document {
         })
     }
 
-    /// A vehicle file seen as a configuration with nothing but `[vehicle]`; any other document as it is.
+    /// Converts a vehicle file to a configuration with nothing but `[vehicle]`; leaves any other document unchanged.
     pub(super) fn with_vehicle(self) -> Result<Self, ConfigError> {
         let body = self.entry("bodies").map(|entry| entry.key_place.clone());
         let (Some(key_place), None) = (body, self.entry("vehicle")) else {
@@ -187,24 +187,24 @@ impl Document {
         &self.name
     }
 
-    /// Whether a file may name a plugin by its path.
+    /// Whether a file may name a plugin by path.
     pub(super) fn allows_plugin(&self) -> bool {
         self.allow_plugin
     }
 
-    /// The table at a dotted path such as `backend.sim`, as a document of its own; `None` when there is no table.
+    /// The table at a dotted path such as `backend.sim`, as a separate document; `None` if there is no table.
     pub fn table(&self, path: &str) -> Option<Fragment> {
         let node = self.node(path)?;
         Some(Fragment::new(path, node.as_table()?, node.place.clone()))
     }
 
-    /// Where a dotted path stands: the place of its value.
+    /// The place of the value at a dotted path.
     pub fn place(&self, path: &str) -> Option<Place> {
         self.node(path).map(|node| node.place.clone())
     }
 
-    /// Files that a flight of this configuration may read: those that it was written in, and every value that is the path of a
-    /// file, but for the log that it writes.
+    /// Files that a flight of this configuration may read: the configuration's own files, and every value that is the
+    /// path of a file, except the log that the flight writes.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let log = self.node("flight.log");
@@ -262,10 +262,10 @@ impl Document {
     }
 }
 
-/// One table of a [`Document`], printed as a small document of its own.
+/// One table of a [`Document`], printed as a small separate document.
 ///
-/// Whoever parses [`text`](Self::text) reports errors as byte ranges in it; [`place`](Self::place) says where they stand
-/// in what the user wrote.
+/// A parser of [`text`](Self::text) reports errors as byte ranges in it; [`place`](Self::place) maps them to what the
+/// user wrote.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     path: String,
@@ -302,18 +302,18 @@ impl Fragment {
         &self.text
     }
 
-    /// Where a byte range of the text was written; `None` when the user did not write this table at all.
+    /// Where a byte range of the text was written; `None` if the user did not write this table.
     pub fn place(&self, span: &Range<usize>) -> Option<Place> {
         self.map.place(span)
     }
 
-    /// Where the table itself stands; `None` when the user did not write it at all.
+    /// Place of the table itself; `None` if the user did not write it.
     pub fn whole(&self) -> Option<Place> {
         self.map.whole()
     }
 
-    /// The file that a relative path at byte `offset` of the text means: relative to the file it was written in, or to
-    /// the current folder when a flag or a shipped configuration says it.
+    /// Resolves a relative path at byte `offset` of the text: relative to the file it was written in, or to the current
+    /// folder if it comes from a flag or a shipped configuration.
     pub fn resolve_path(&self, offset: usize, path: &str) -> PathBuf {
         match self.place(&(offset..offset + 1)) {
             Some(place) => place.source.resolve(path),
@@ -336,7 +336,7 @@ impl Fragment {
     }
 }
 
-/// A dotted path as messages show it: `pairs.0.to` as `pairs[0].to`.
+/// Formats a dotted path for messages: `pairs.0.to` as `pairs[0].to`.
 pub(super) fn show_path(path: &str) -> String {
     let mut shown = String::new();
     for part in path.split('.') {
@@ -350,8 +350,8 @@ pub(super) fn show_path(path: &str) -> String {
     shown
 }
 
-/// Expands every short form: `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be merged into it, and
-/// `reference = "recorded"` as `reference.kind = "recorded"`; of several vehicles too.
+/// Expands every short form: `vehicle = "file"` to `vehicle.file = "file"`, so that keys can be merged into it, and
+/// `reference = "recorded"` to `reference.kind = "recorded"`; also for several vehicles.
 pub(super) fn write_out(root: &mut Node) {
     let Some(root) = root.as_table_mut() else {
         return;
@@ -395,8 +395,9 @@ fn write_out_entry(table: &mut Table, key: &str, inner: &str) {
     }
 }
 
-/// Replaces `vehicle.file` by that file with the other keys of the table merged into it, for the model and for the chosen
-/// backend. A backend's vehicle without a file is the model's vehicle with those keys changed. Meshes are read, those of a fleet's world, too.
+/// Replaces `vehicle.file` by the content of that file with the table's other keys merged into it, for the model and
+/// for the chosen backend. A backend's vehicle without a file is the model's vehicle with those keys changed. Meshes are
+/// read, including those of a fleet's world.
 fn include_vehicles(root: &mut Node, included: &Included) -> Result<(), ConfigError> {
     let Some(root) = root.as_table_mut() else {
         return Ok(());
@@ -433,7 +434,7 @@ fn include_vehicles(root: &mut Node, included: &Included) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// The name of a plugin's table: the plugin's name, or for a path `…/libfly_plugin_sim.so` what its file name says.
+/// Name of a plugin's table: the plugin's name or, for a path `…/libfly_plugin_sim.so`, the name in its file name.
 pub(super) fn backend_table(plugin: &str) -> String {
     let file = Path::new(plugin)
         .file_name()
@@ -443,7 +444,7 @@ pub(super) fn backend_table(plugin: &str) -> String {
     stem.strip_prefix("fly_plugin_").unwrap_or(stem).to_owned()
 }
 
-/// The files that were read: each once, whatever becomes of the files later.
+/// The files read so far. Each is read once, even if the file changes later.
 #[derive(Clone, Debug, Default)]
 struct Included {
     /// Vehicles by their names and the sources that name them.
@@ -507,7 +508,7 @@ fn include(
 mod tests {
     use super::*;
 
-    /// What a campaign flies does not change while it flies.
+    /// A campaign's configuration must not change while it runs.
     #[test]
     fn files_are_read_once() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,6 @@
-//! Keys that several modules know.
+//! Keys used by several modules.
 
-/// Which of several tables this one is.
+/// Selects one of several kinds of table.
 pub(super) const KIND: &str = "kind";
-/// `[reference] tolerance`, of every kind.
+/// `[reference] tolerance`, valid for every kind.
 pub(super) const TOLERANCE: &str = "tolerance";

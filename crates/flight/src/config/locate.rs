@@ -1,4 +1,4 @@
-//! Finds configuration and vehicle files: as given, then among the shipped ones.
+//! Finds configuration and vehicle files: at the given path, then among the shipped ones.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,15 +20,15 @@ pub(super) fn system(path: &Path) -> Result<Arc<Source>, Diagnostic> {
     named(path, "description", shipped::systems())
 }
 
-/// The text of a campaign's plan: a file, else a shipped one.
+/// The text of a campaign's plan: a file or, failing that, a shipped one.
 ///
 /// # Errors
-/// It is not there, or cannot be read.
+/// The plan does not exist or cannot be read.
 pub fn sweep(path: &Path) -> Result<Arc<Source>, ConfigError> {
     Ok(named(path, "plan", shipped::sweeps())?)
 }
 
-/// A file, else a shipped one; `likely` are those of the kind that is wanted.
+/// A file or, failing that, a shipped one; `likely` lists those of the wanted kind.
 fn named(
     path: &Path,
     what: &str,
@@ -59,7 +59,7 @@ pub(super) fn flight(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> 
     included(name, by, "configuration", shipped::flights())
 }
 
-/// What a value in another source names; `likely` are the shipped ones of the kind that is wanted.
+/// The file that a value in another source names; `likely` lists the shipped ones of the wanted kind.
 fn included(
     name: &str,
     by: &Place,
@@ -120,7 +120,7 @@ fn shipped_source(shipped: &'static Shipped, by: Option<&Place>) -> Arc<Source> 
     })
 }
 
-/// The path of a file that another one of this folder names, without any `..`.
+/// The path of a file named relative to this folder, without any `..`.
 fn joined(folder: &str, name: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in name.split('/') {
@@ -133,14 +133,15 @@ fn joined(folder: &str, name: &str) -> String {
     parts.join("/")
 }
 
-/// Neither a file nor shipped: what was searched, and which of the shipped `names` is like it.
+/// The error for a name that is neither a file nor shipped: what was searched, and which of the shipped `names` is
+/// similar.
 fn missing(what: &str, name: &str, path: &Path, names: &[&str], listed: &str) -> Diagnostic {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let diagnostic = Diagnostic::new(format!("the {what} `{name}` does not exist")).note(format!(
         "searched {}, then the shipped configurations",
         absolute.display()
     ));
-    // `quad.toml` should find `vehicles/quadcopter.toml`: compare file names, whatever the folders.
+    // `quad.toml` should find `vehicles/quadcopter.toml`: compare file names and ignore folders.
     let bare = |path: &'_ str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let files: Vec<String> = names.iter().map(|full| bare(full)).collect();
     let near = nearest(&bare(name), files.iter().map(String::as_str));

@@ -1,9 +1,9 @@
-//! From a TOML file and flags to everything that a flight needs.
+//! From a TOML file and flags to the complete configuration of a flight.
 //!
-//! Two stages. First [`Document`] makes one text of the file, the vehicles it includes and the flags, and remembers where
-//! each byte came from. Then each section is read from its own [`Fragment`] of it: the vehicle by `fly-mechanics`, the
-//! plugin's table by the plugin, the others here. Whoever finds an error reports a byte range, and the user sees file, line
-//! and column of what was written.
+//! There are two stages. First, [`Document`] merges the file, the vehicles that it includes and the flags into one
+//! text, and records where each byte came from. Then each section is read from its own [`Fragment`]: the vehicle by
+//! `fly-mechanics`, the plugin's table by the plugin, the others here. Every reader reports errors as byte ranges, and
+//! the user sees file, line and column of what was written.
 
 mod assignment;
 mod canonical;

@@ -16,28 +16,29 @@ use super::sections::FlightSection;
 use super::source::{Origin, Source};
 use super::vehicle::{self, Described};
 
-/// `[vehicle]` and, where there is one, `[controller]`.
+/// `[vehicle]` and, if present, `[controller]`.
 #[derive(Clone, Debug)]
 pub struct Model {
     document: Document,
     /// The system.
     pub system: System,
-    /// The same as a vehicle of one free body with rotors, if it is one.
+    /// The system as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
-    /// How often its controller computes, Hz.
+    /// Control rate, Hz.
     pub rate_hz: f64,
-    /// What its controller keeps when its parameters are replaced: the approach, what commands make up for, the observer of disturbances, what redundant inputs prefer, limits of the
-    /// way to a goal that is far away.
+    /// The settings that its controller keeps when its parameters are replaced: the approach, the compensation of actuator lag and delay,
+    /// the disturbance observer, the preferred values of redundant inputs, and the limits on the way to a distant goal.
     pub kept: ControllerSettings,
-    /// The settings of its controller.
+    /// The settings of its controller, if they were read.
     pub controller: Option<ControllerSettings>,
 }
 
 impl Model {
-    /// Reads both from a configuration, or a system alone from its description; of the controller only what is [kept](Self::kept) unless all of it is asked for.
+    /// Reads both from a configuration, or a system alone from its description. Unless the whole controller is
+    /// requested, reads only its [kept](Self::kept) settings.
     ///
     /// # Errors
-    /// What is wrong with these sections, with its place; the others are not looked at.
+    /// Problems in these sections, with their places; other sections are not checked.
     pub fn load(options: &Options, with_controller: bool) -> Result<Self, ConfigError> {
         let document = Document::load(options)?.with_vehicle()?;
         let mut problems = Problems::default();
@@ -68,7 +69,8 @@ impl Model {
         })
     }
 
-    /// Where the reference begins, if there is one for a system, else the neutral configuration; of a vehicle level.
+    /// The start of the reference or, if there is none for a system, the neutral configuration; for a vehicle, a level
+    /// one.
     pub fn start(&self) -> Vec<f64> {
         let mut start = SystemPoint::new(&self.system.model);
         if self.vehicle.is_none()
@@ -85,7 +87,7 @@ impl Model {
     /// The controller of the system with these settings.
     ///
     /// # Errors
-    /// The settings do not fit the system; with the place of the setting at fault.
+    /// The settings do not fit the system; located at the setting at fault.
     pub fn build_controller(
         &self,
         settings: &ControllerSettings,
@@ -96,15 +98,15 @@ impl Model {
     }
 }
 
-/// Checks that the text of this file is a configuration: TOML with known sections, and the vehicle files that it names exist.
+/// Checks that the text of this file is a configuration: TOML with known sections, naming vehicle files that exist.
 ///
 /// # Errors
-/// What is wrong, with its place.
+/// All problems found, with their places.
 pub fn check_sections(file: &Path, text: &str) -> Result<(), ConfigError> {
     document(file, text).map(|_| ())
 }
 
-/// The settings of `[controller]` in the text of this configuration file.
+/// The settings of `[controller]` in the text of a configuration file.
 ///
 /// # Errors
 /// The text is not a configuration, or its controller is invalid.

@@ -15,7 +15,7 @@ use super::keys::{KIND, TOLERANCE};
 use super::section::section;
 use super::source::Place;
 
-/// Decodes the kind first, then its own keys: decoded in one go, errors inside would lose their place.
+/// Decodes the kind first, then its keys. Decoded in one pass, errors inside would lose their places.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {
     let fragment = section(document, "reference")?.ok_or_else(|| {
         Diagnostic::new("no reference is described")
@@ -32,7 +32,7 @@ pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError
     Ok(settings)
 }
 
-/// What the `kind` of this table says, and where.
+/// The `kind` of this table, and its place.
 fn kind_of(
     document: &Document,
     fragment: &Fragment,
@@ -56,7 +56,7 @@ fn kind_of(
     }
 }
 
-/// Unknown kind.
+/// The error for an unknown kind.
 fn no_kind(what: &str, kind: &str, place: Place, kinds: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("there is no {what} of kind `{kind}`"));
     hint(

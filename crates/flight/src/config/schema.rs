@@ -1,4 +1,4 @@
-//! The schemas of the sections that are read here: each from the structure that reads it.
+//! JSON schemas of the sections read here, each generated from the structure that reads it.
 
 use fly_control::{ControllerSettings, ReferenceSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -8,10 +8,10 @@ use super::sections::{FlightSection, SafetySection};
 use super::setpoints::SetpointsSection;
 use super::tolerance::Tolerance;
 
-/// A section by its name, what it is for, and its schema.
+/// A section's name, purpose and schema.
 pub type Section = (&'static str, &'static str, Schema);
 
-/// The sections of a flight but for `vehicle`, `backend` and `serve`.
+/// All sections of a flight except `vehicle`, `backend` and `serve`.
 pub fn sections(generator: &mut SchemaGenerator) -> Vec<Section> {
     let reference = ReferenceSettings::json_schema(generator);
     let tolerance = generator.subschema_for::<Tolerance>();

@@ -1,9 +1,9 @@
-//! What all sections of a configuration need.
+//! Common functions of all sections.
 
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, Fragment};
 
-/// A top-level table; an error if the name holds something else.
+/// A top-level table; an error if the name holds another type.
 pub(super) fn section(document: &Document, name: &str) -> Result<Option<Fragment>, ConfigError> {
     match (document.entry(name), document.table(name)) {
         (Some(entry), None) => Err(Diagnostic::new(format!("`{name}` has the wrong type"))
@@ -16,7 +16,7 @@ pub(super) fn section(document: &Document, name: &str) -> Result<Option<Fragment
     }
 }
 
-/// A number that is out of range.
+/// The error for a number out of range.
 pub(super) fn out_of_range(
     document: &Document,
     path: &str,

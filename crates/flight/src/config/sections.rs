@@ -12,7 +12,7 @@ use super::source::Origin;
 use super::take_off::TakeOff;
 use crate::supervisor::Response;
 
-/// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which end after nine times that.
+/// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which overflow after nine times that.
 const LONGEST: f64 = 1e9;
 
 /// `[flight]`: duration, rate, seed, log.
@@ -86,7 +86,7 @@ impl Default for FlightSection {
 }
 
 impl FlightSection {
-    /// Nanoseconds of one control step, rounded: the clock of a flight counts whole nanoseconds.
+    /// Duration of one control step, rounded to whole nanoseconds, in which a flight counts time.
     #[allow(clippy::cast_possible_truncation)] // 1e5..=1e9 by validation
     pub fn step_ns(&self) -> i64 {
         (1e9 / self.rate_hz).round() as i64
@@ -249,19 +249,19 @@ impl SafetySection {
     }
 }
 
-/// `[backend]`: the chosen plugin, and only its table.
+/// `[backend]`: the chosen plugin and its table only.
 #[derive(Clone, Debug)]
 pub struct BackendSection {
     /// `plugin = …`: a name such as `sim`, or the path of a library.
     pub plugin: String,
-    /// When `plugin` is a path: that path, resolved against where it was written.
+    /// The path, if `plugin` is one, resolved against where it was written.
     pub path: Option<PathBuf>,
-    /// The plugin's own table `[backend.<name>]`; empty when there is none.
+    /// The plugin's own table `[backend.<name>]`; empty if it is missing.
     pub table: Fragment,
 }
 
 impl BackendSection {
-    /// No plugin: for a program that brings its own backend.
+    /// No plugin: for a program that provides its own backend.
     pub(super) fn none() -> Self {
         Self {
             plugin: String::new(),
@@ -270,7 +270,7 @@ impl BackendSection {
         }
     }
 
-    /// The error where a plugin is needed and none is named.
+    /// The error when a plugin is needed but none is named.
     pub(crate) fn missing() -> Diagnostic {
         Diagnostic::new("no backend is chosen")
             .note("the configuration has no `plugin` in a section `[backend]`")
@@ -350,7 +350,7 @@ impl BackendSection {
     }
 }
 
-/// The three sections, or everything that is wrong in any of them.
+/// The three sections, or all problems in any of them.
 pub(super) fn read(
     document: &Document,
     own_backend: bool,

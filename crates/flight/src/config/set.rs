@@ -1,4 +1,4 @@
-//! `--set key=value` and `--backend name`, read as if they stood in a file of their own.
+//! `--set key=value` and `--backend name`, read as if they were written in a separate file.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
     Ok(nest(steps.collect(), value, &everything))
 }
 
-/// The table that an assignment of a program merges into the configuration.
+/// The table that a program's assignment merges into the configuration.
 pub(super) fn assign(assignment: &Assignment) -> Result<Node, Diagnostic> {
     let (key, key_place, place) = (&assignment.key, &assignment.key_place, &assignment.place);
     let keys = read_key(key).ok_or_else(|| {
@@ -78,8 +78,8 @@ pub(super) fn assign(assignment: &Assignment) -> Result<Node, Diagnostic> {
     Ok(nest(steps.collect(), value, place))
 }
 
-/// Merges what a flag says into the configuration. Where it changes the `kind` of a table, the keys of the old kind go, but for those that
-/// flags gave: the note says which.
+/// Merges a flag's table into the configuration. If it changes the `kind` of a table, the keys of the old kind are
+/// removed, except those given by flags. Returns notes that name the removed keys.
 pub(super) fn merge(root: &mut Node, over: Node) -> Vec<String> {
     let mut notes = Vec::new();
     change_kinds(root, &over, "", &mut notes);
@@ -131,7 +131,7 @@ pub(super) fn backend(name: &str) -> Node {
     nest(steps.into(), Node::string(name, place.clone()), &place)
 }
 
-/// The flag as the user typed it, and where its argument begins.
+/// The flag as the user typed it, and the offset of its argument.
 fn flag_source(flag: &'static str, argument: &str) -> (Arc<Source>, usize) {
     let text = format!("{flag} {argument}");
     let source = Source {
@@ -192,7 +192,7 @@ fn nest(steps: Vec<(String, Place)>, value: Node, whole: &Place) -> Node {
         })
 }
 
-/// In what a flag says of `vehicles`, replaces the name of a vehicle by its index, so that it is merged into that element.
+/// Replaces the name of a vehicle in a flag's `vehicles` by its index, so that the flag is merged into that element.
 pub(super) fn by_name(root: &Node, over: &mut Node) -> Result<(), Diagnostic> {
     let given = root.as_table().and_then(|table| table.get("vehicles"));
     let Some(Value::Array(elements)) = given.map(|entry| &entry.node.value) else {

@@ -1,4 +1,4 @@
-//! The configurations inside the executable, found by their bare name from anywhere.
+//! The configurations inside the executable, found by name from any folder.
 
 /// A configuration of `configs/`: its name below that folder, and its text.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// Its first comment below the schema's name: one line that says what it is.
+    /// Its title: the first comment below the schema line.
     pub fn title(&self) -> &'static str {
         let mut lines = self.text.lines().filter(|line| !line.starts_with("#:"));
         let first = lines.next().and_then(|line| line.strip_prefix('#'));
@@ -105,13 +105,13 @@ pub const SHIPPED: &[Shipped] = shipped![
     "y6.toml",
 ];
 
-/// The shipped configurations that can be flown: all but vehicles, systems and plans of campaigns.
+/// The shipped configurations that can be flown: all except vehicles, systems and campaign plans.
 pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
     (SHIPPED.iter())
         .filter(|shipped| !is_system(shipped) && !is_sweep(shipped) && !is_fleet(shipped))
 }
 
-/// The shipped flights of several vehicles.
+/// The shipped configurations with several vehicles.
 pub fn fleets() -> impl Iterator<Item = &'static Shipped> + Clone {
     SHIPPED.iter().filter(|shipped| is_fleet(shipped))
 }
@@ -120,12 +120,12 @@ fn is_fleet(shipped: &Shipped) -> bool {
     shipped.name.starts_with("fleets/")
 }
 
-/// The shipped plans of campaigns.
+/// The shipped campaign plans.
 pub fn sweeps() -> impl Iterator<Item = &'static Shipped> + Clone {
     SHIPPED.iter().filter(|shipped| is_sweep(shipped))
 }
 
-/// The shipped systems and vehicles: all that cannot be flown by themselves.
+/// The shipped systems and vehicles, which cannot be flown by themselves.
 pub fn systems() -> impl Iterator<Item = &'static Shipped> + Clone {
     SHIPPED.iter().filter(|shipped| is_system(shipped))
 }
@@ -140,7 +140,7 @@ fn is_system(shipped: &Shipped) -> bool {
         .any(|folder| shipped.name.starts_with(folder))
 }
 
-/// The names of these in a sentence, and how many examples are among them.
+/// Lists the names in a sentence, with the number of examples among them.
 pub fn listed(all: impl Iterator<Item = &'static Shipped>) -> String {
     let names = all.map(|one| one.name);
     let (examples, others): (Vec<_>, Vec<_>) =

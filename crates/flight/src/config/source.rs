@@ -1,39 +1,39 @@
-//! Where configuration text comes from, and places in it.
+//! Sources of configuration text, and places in them.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What kind of thing a [`Source`] is; decides how its relative paths are read.
+/// The kind of a [`Source`], which determines how its relative paths are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A file; relative paths in it start at its folder.
+    /// A file; relative paths are relative to its folder.
     File(PathBuf),
     /// A configuration inside the executable, by its name below `configs/`.
     Shipped(&'static str),
-    /// Text that the program passed; relative paths start at the current folder.
+    /// Text passed by the program; relative paths are relative to the current folder.
     Text,
-    /// A command line flag such as `--set`; relative paths start at the current folder.
+    /// A command line flag such as `--set`; relative paths are relative to the current folder.
     Flag(&'static str),
 }
 
-/// One piece of text that configuration was read from.
+/// A text from which configuration was read.
 #[derive(Debug)]
 pub struct Source {
-    /// What messages call it: the path as the user gave it, `<shipped>/tricopter.toml`, or the flag's name.
+    /// Its name in messages: the path as the user gave it, `<shipped>/tricopter.toml`, or the flag's name.
     pub name: String,
     /// The whole text.
     pub text: String,
-    /// What it is.
+    /// Its kind.
     pub origin: Origin,
-    /// The value that named this file, when another file or a flag included it.
+    /// The value that named this file, if another file or a flag included it.
     pub included_by: Option<Place>,
 }
 
 impl Source {
-    /// The path that `path`, written in this source, means: files count from their own folder, flags and shipped
-    /// configurations from the current folder.
+    /// Resolves `path`, written in this source: relative to the folder of a file, or to the current folder for flags
+    /// and shipped configurations.
     pub fn resolve(&self, path: &str) -> PathBuf {
         match &self.origin {
             Origin::File(file) => file.parent().unwrap_or(Path::new("")).join(path),
@@ -52,7 +52,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The line and column (both from 1, columns in characters) at which the place begins.
+    /// Line and column (both from 1, columns in characters) where the place begins.
     pub fn line_column(&self) -> (usize, usize) {
         let before = &self.source.text[..floor_boundary(&self.source.text, self.span.start)];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);

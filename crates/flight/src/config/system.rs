@@ -1,4 +1,4 @@
-//! A system of bodies by itself: a description in TOML or URDF, with its errors in the user's file.
+//! A system of bodies on its own: a description in TOML or URDF, with errors located in the user's file.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::{locate, urdf};
 /// Reads a file, or the shipped system or vehicle of this name.
 ///
 /// # Errors
-/// It does not exist, or is wrong: what, where, and what was expected.
+/// The file does not exist or is invalid: what is wrong, where, and what was expected.
 pub fn system(path: &Path, options: &UrdfOptions) -> Result<System, ConfigError> {
     let source = locate::system(path)?;
     let read = System::from_file_text(path, &source.text, options);

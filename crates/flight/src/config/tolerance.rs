@@ -38,7 +38,7 @@ impl Tolerance {
         Ok(tolerance)
     }
 
-    /// Of distance (m) and angle (rad).
+    /// Tolerances of distance (m) and angle (rad).
     pub fn of_errors(&self) -> [Option<f64>; 2] {
         [self.position, self.attitude_deg.map(f64::to_radians)]
     }

@@ -1,6 +1,6 @@
-//! A TOML document as a tree in which every key and value knows its place.
+//! A TOML document as a tree in which every key and value has its place.
 //!
-//! Scalars keep their source text, so that what is printed later is what the user wrote, digit for digit.
+//! Scalars keep their source text, so printed values are what the user wrote, digit for digit.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,20 +12,20 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::diagnostic::Diagnostic;
 use super::source::{Place, Source};
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub value: Value,
     pub place: Place,
 }
 
-/// What a [`Node`] holds.
+/// The content of a [`Node`].
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Table(Table),
-    /// An array that holds tables somewhere; any other array is a leaf.
+    /// An array that contains tables at any depth; any other array is a leaf.
     Array(Vec<Node>),
-    /// TOML text of a value. `verbatim`: it is exactly the text at its place.
+    /// The TOML text of a value. `verbatim`: it equals the text at its place.
     Leaf {
         text: String,
         verbatim: bool,
@@ -63,7 +63,7 @@ impl Node {
         })
     }
 
-    /// Reads one TOML value that stands at `span` of a source.
+    /// Reads one TOML value at `span` of a source.
     pub fn parse_value(source: &Arc<Source>, span: Range<usize>) -> Result<Self, toml::de::Error> {
         let value = DeValue::parse(&source.text[span.clone()])?;
         Ok(Reader {
@@ -73,7 +73,7 @@ impl Node {
         .node(&value))
     }
 
-    /// A string that was not written as TOML, such as the rest of `--set key=text`.
+    /// A string that was not written as TOML, such as the value in `--set key=text`.
     pub fn string(text: &str, place: Place) -> Self {
         let text = toml::Value::from(text).to_string();
         Self {
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// The string this leaf holds, if it holds one.
+    /// The string in this leaf, if it is one.
     pub fn as_string(&self) -> Option<String> {
         let Value::Leaf { text, .. } = &self.value else {
             return None;
@@ -133,7 +133,7 @@ impl Node {
         }
     }
 
-    /// Visits this value and every one below it.
+    /// Visits this value and every value below it.
     fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Node)) {
         visit(self);
         match &self.value {
@@ -143,7 +143,7 @@ impl Node {
         }
     }
 
-    /// The elements of an array that holds no tables; `None` of anything else.
+    /// The elements of an array without tables; `None` for anything else.
     fn elements(&self) -> Option<Vec<Node>> {
         let Value::Leaf { text, verbatim } = &self.value else {
             return None;
@@ -170,9 +170,9 @@ impl Node {
         Some(elements.collect())
     }
 
-    /// Merges `over`: tables key by key, anything else is replaced.
+    /// Merges `over`: tables key by key; anything else is replaced.
     pub fn overlay(&mut self, over: Node) {
-        // `position.0`: numbers are the elements of any array.
+        // `position.0`: numbers index the elements of any array.
         if let Value::Table(keys) = &over.value
             && let Some(elements) = self.elements()
             && !keys.entries.is_empty()
@@ -188,7 +188,7 @@ impl Node {
                     ..
                 },
             ) => base.overlay(over),
-            // `rotors.0.thrust`: numbers are the elements of an array of tables.
+            // `rotors.0.thrust`: numbers index the elements of an array of tables.
             (
                 Value::Array(base),
                 Node {
@@ -261,10 +261,10 @@ impl Table {
     }
 }
 
-/// Turns toml's tree into ours.
+/// Converts toml's tree into ours.
 struct Reader<'a> {
     source: &'a Arc<Source>,
-    /// Where the text that was parsed begins in the source.
+    /// Offset in the source at which the parsed text begins.
     shift: usize,
 }
 
@@ -285,7 +285,7 @@ impl Reader<'_> {
                 node: self.node(value),
             })
             .collect();
-        // toml's map is sorted by name; the order of writing reads better.
+        // toml's map is sorted by name; the written order reads better.
         entries.sort_by_key(|entry| entry.key_place.span.start);
         Table { entries }
     }

@@ -1,4 +1,4 @@
-//! A robot in URDF where a vehicle file is expected: read, and written as the description that it is in TOML.
+//! Reads a robot in URDF where a vehicle file is expected, and converts it to its description in TOML.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use super::diagnostic::Diagnostic;
 use super::source::{Origin, Place, Source};
 use super::wording::wording;
 
-/// The source as TOML; unchanged unless it is URDF. What the format leaves open is as in `fly system FILE --toml`.
+/// The source as TOML; unchanged unless it is URDF. What the format leaves open is chosen as in `fly system FILE
+/// --toml`.
 pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
     let path = match &source.origin {
         Origin::File(path) => path.as_path(),
@@ -32,7 +33,7 @@ pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
     }))
 }
 
-/// What is wrong with a description by itself, in its file.
+/// Explains an invalid description, located in its file.
 pub(super) fn explain(source: &Arc<Source>, error: DescriptionError) -> Diagnostic {
     let (title, label) = wording(&error.path, &error.problem);
     let place = Place {

@@ -1,4 +1,4 @@
-//! `[vehicle]`: the description that `fly-mechanics` reads, with its errors in the user's files.
+//! `[vehicle]`: the description read by `fly-mechanics`, with errors located in the user's files.
 
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::{System, Vehicle, VehicleError};
@@ -8,14 +8,14 @@ use super::document::{Document, Fragment};
 use super::section::section;
 use super::wording::wording;
 
-/// What `[vehicle]` describes.
+/// The content of `[vehicle]`.
 #[derive(Clone, Debug)]
 pub struct Described {
-    /// Its text, a document of its own.
+    /// Its text, as a separate document.
     pub text: Fragment,
     /// Its bodies, joints, rotors and motors.
     pub system: System,
-    /// The same as a vehicle of one free body with rotors, if it is one.
+    /// The system as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn read(document: &Document) -> Result<Described, ConfigError> {
     let system = System::from_toml(text.text()).map_err(wrong)?;
     let vehicle = match Vehicle::try_from(system.clone()) {
         Ok(vehicle) => Some(vehicle),
-        // Read as a vehicle, the error has its place.
+        // Read as a vehicle, the error has a place.
         Err(VehicleError::WithoutMass { .. } | VehicleError::WithoutMoments { .. }) => {
             Some(Vehicle::from_toml(text.text()).map_err(wrong)?)
         }
@@ -43,7 +43,7 @@ pub(super) fn read(document: &Document) -> Result<Described, ConfigError> {
     })
 }
 
-/// A system that a table describes.
+/// The system that a table describes.
 pub(super) fn system(fragment: &Fragment) -> Result<System, ConfigError> {
     let read = System::from_toml(fragment.text());
     Ok(read.map_err(|error| explain(fragment, &error))?)

@@ -1,8 +1,8 @@
-//! What is wrong with a description of bodies, in words.
+//! Messages for problems in a description of bodies.
 
 use fly_mechanics::description::Problem;
 
-/// What is wrong at this key, and what was expected and found.
+/// The problem at this key: what is wrong, and what was expected and found.
 pub(super) fn wording(path: &str, problem: &Problem) -> (String, String) {
     match problem {
         Problem::UnknownKey { key, expected } => {

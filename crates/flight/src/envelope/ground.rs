@@ -6,27 +6,28 @@ use fly_hal::Frame;
 use super::{Bound, Exceeded, Limit};
 use crate::supervisor::Response;
 
-/// So far below the ground, m, nothing flies, however slowly it came there.
+/// Nothing flies this far below the ground, m, however slowly it came there.
 const DEPTH: f64 = 1.0;
 
-/// Watches the height of the tracked body's origin above the ground, whoever flies.
+/// Watches the height of the tracked body's origin above the ground, whoever controls the vehicle.
 #[derive(Debug, Clone)]
 pub struct Ground {
-    /// `None`: it is not known.
+    /// The ground's height; `None` if unknown.
     height: Option<f64>,
-    /// Where frames tell how fast contacts went into it: of a simulated one.
+    /// Index in a frame of a simulation's contact speed.
     contact: Option<usize>,
     touchdown: Bound,
-    /// Depth below the ground, of simulated vehicles: the height of a real one may be wrong, and the ground uneven.
+    /// Limit of the depth below the ground, for simulated vehicles only: a real vehicle's height may be wrong, and the
+    /// ground uneven.
     depth: Option<Bound>,
-    /// Whether it has been above the ground, and was in the step before.
+    /// Whether the vehicle has been above the ground, and whether it was in the previous step.
     flown: bool,
     before: bool,
 }
 
 impl Ground {
-    /// At this height, m, to be touched with at most `touchdown` m/s; `then` follows if it is faster. `contact` is the index of `truth.contact.speed` in
-    /// a frame.
+    /// The ground at this height, m, with a touchdown limit of `touchdown` m/s and the response `then` if it is
+    /// exceeded. `contact` is the index of `truth.contact.speed` in a frame.
     pub fn new(
         height: Option<f64>,
         contact: Option<usize>,
@@ -50,7 +51,7 @@ impl Ground {
         }
     }
 
-    /// Watches a state, and what this frame tells of contacts if it is `fresh`. Returns how the vehicle has crashed, if it has.
+    /// Checks a state and, if the frame is `fresh`, its contacts. Returns how the vehicle has crashed, if it has.
     pub fn observe(
         &mut self,
         state: &StatePredictor,
@@ -73,7 +74,7 @@ impl Ground {
         let velocity = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned());
         let touches = before && above <= 0.0;
         let exceeded = |bound: Bound, value: f64| {
-            // A NaN is within no limit.
+            // A NaN violates every limit.
             let inside = value <= bound.max;
             (!inside).then_some(Exceeded {
                 bound,

@@ -1,20 +1,20 @@
-//! Whether a loop has lost the attitude of its reference.
+//! Detects that a loop has lost the attitude of its reference.
 
 use super::Observed;
 
-/// Above this, rad, no linearised loop holds.
+/// No linearised loop holds above this angle error, rad.
 pub(super) const LOST: f64 = 1.0;
-/// W has settled below this part of its largest value.
+/// W has settled below this fraction of its largest value.
 const SETTLED_ENERGY: f64 = 0.01;
 
-/// Mean square of the angle error and the largest energy W, over halves of the settling time, one after the other.
+/// Mean square of the angle error and largest energy W over successive halves of the settling time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lost {
     half: Half,
     before: Option<Half>,
     /// The largest W of the flight, J.
     largest_energy: f64,
-    /// Since when it has been lost, s, and the root mean square over the last settling time, rad.
+    /// Since when the attitude has been lost, s, and the root mean square over the last settling time, rad.
     now: Option<[f64; 2]>,
 }
 
@@ -49,7 +49,7 @@ impl Lost {
         let rms = ((last.squares + before.squares) / count).sqrt();
         let energy = last.energy.max(before.energy);
         let settled = self.has_settled(energy);
-        // A NaN is beyond all bounds.
+        // A NaN exceeds every bound.
         let lost = (rms.is_nan() || rms > LOST) && !settled;
         let since = self
             .now
@@ -57,13 +57,14 @@ impl Lost {
         self.now = lost.then_some([since, rms]);
     }
 
-    /// Whether an energy W is small beside the largest one of the flight. Without energies nothing settles but the error itself.
+    /// Whether an energy W is small compared with the largest one of the flight. Without energies, only the error
+    /// itself can settle.
     pub fn has_settled(&self, energy: f64) -> bool {
         energy < SETTLED_ENERGY * self.largest_energy
     }
 
-    /// The root mean square of the angle error over the last settling time, rad, and for how long it has been too large, s; `None` if it is
-    /// not.
+    /// Root mean square of the angle error over the last settling time, rad, and for how long it has been too large, s;
+    /// `None` if it is not.
     pub fn now(&self, time: f64) -> Option<[f64; 2]> {
         self.now.map(|[since, rms]| [rms, time - since])
     }
@@ -74,7 +75,7 @@ mod tests {
     use super::super::Following;
     use super::*;
 
-    /// For how long it is lost at the end of 10 s, with a settling time of 1 s.
+    /// For how long the attitude is lost at the end of 10 s, with a settling time of 1 s.
     fn lost(error: impl Fn(f64) -> f64, energy: impl Fn(f64) -> f64) -> f64 {
         let mut lost = Lost::default();
         let mut time = 0.0;

@@ -1,20 +1,23 @@
-//! The flight envelope: the limits of `[safety.limits]`, watched in every step that the controller flies.
+//! The flight envelope: the limits of `[safety.limits]`, checked in every step of the controller.
 //!
-//! Two of them hold without a word in the configuration, since a loop that works never meets them. T is its settling time, 4 by the real
-//! part of its slowest pole.
+//! Two of them apply by default, since a working loop never reaches them. T is the settling time: 4 divided by the
+//! magnitude of the real part of the slowest pole.
 //!
-//! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice what the error would come to if nothing held the vehicle for as long as
-//!   the loop takes to settle; e0 and v0 are the errors of position and velocity when the controller begins.
-//! - **Attitude error**: its root mean square over T exceeds 1 rad, where no linearised loop holds, for 5 T, and the total error energy W
-//!   has not settled either: joints that settle in another configuration with the same tool are not lost.
+//! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice the error that would arise if nothing held the
+//!   vehicle during the settling time; e0 and v0 are the errors of position and velocity when the controller begins.
+//! - **Attitude error**: the attitude is lost if the root mean square of the error over T exceeds 1 rad, where no
+//!   linearised loop holds, for 5 T, and the total error energy W has not settled either. Joints that settle in another
+//!   configuration with the same tool pose are not lost.
 //!
-//! In the end, and for the verdict alone, an error is too large above a bound if it stays or grows:
+//! At the end of a flight, and for its verdict alone, an error counts as too large if it exceeds a bound and persists
+//! or grows:
 //!
-//! - `g T^2 / 16` of the position. Poles at `-4/T` give a loop of second order the stiffness `16/T^2` per mass, so that its own weight, if nobody knew of it,
-//!   would push it so far. It stays unless its mean over T/2 was twice below 0.9 of that before; where a governor leads, unless it became smaller twice, and always where the
-//!   governor has to wait for the vehicle;
-//! - of the attitude 1 rad; it counts where it grows, if W has not settled;
-//! - both larger by `e0 + v0 T` in the first 2 T.
+//! - Position: `g T^2 / 16`. Poles at `-4/T` give a second-order loop the stiffness `16/T^2` per unit mass, so this is
+//!   its deflection under its own uncompensated weight. The error persists unless its mean over T/2 twice fell below
+//!   0.9 of the previous mean. With a governor, any two decreases suffice, but not while the governor has to wait for
+//!   the vehicle.
+//! - Attitude: 1 rad; it counts if it grows and W has not settled.
+//! - In the first 2 T both bounds are larger by `e0 + v0 T`.
 
 mod ground;
 mod lost;
@@ -34,32 +37,33 @@ use trend::Trend;
 
 use crate::supervisor::{Limit, Response};
 
-/// The settling time is taken to be within this range, s: a faster loop waits for its actuators, a slower one has limits of its own.
+/// Range that the settling time is clamped to, s: a faster loop waits for its actuators, a slower one has its own
+/// limits.
 const SETTLING: [f64; 2] = [1.0, 5.0];
-/// Of the position error that comes of no control at all.
+/// Factor on the position error that would arise without any control.
 const FACTOR: f64 = 2.0;
-/// Settling times for which the attitude may be lost, or inputs at their limits, before something follows.
+/// Number of settling times for which the attitude may be lost, or inputs at their limits, before a response.
 const SUSTAINED: f64 = 5.0;
-/// Settling times after which a flight in which the attitude is lost has diverged: it is no transient any more.
+/// Number of settling times after which a flight with lost attitude has diverged: it is no transient any more.
 const TRANSIENT: f64 = 2.0;
-/// m/s^2, where there is no gravity.
+/// Used if there is no gravity, m/s^2.
 const STANDARD_GRAVITY: f64 = 9.806_65;
 
-/// A region of space that must not be left, world frame, m.
+/// A region of space that the vehicle must not leave, world frame, m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fence {
-    /// Between two corners.
+    /// A box between two corners.
     Box {
         /// Smallest x, y and z.
         min: Vector3<f64>,
         /// Largest x, y and z.
         max: Vector3<f64>,
     },
-    /// About a vertical axis.
+    /// A cylinder about a vertical axis.
     Cylinder {
         /// x and y of the axis.
         center: [f64; 2],
-        /// Its radius.
+        /// Radius.
         radius: f64,
         /// Smallest and largest height.
         height: [f64; 2],
@@ -87,16 +91,16 @@ impl Fence {
     }
 }
 
-/// A limit that is watched.
+/// A limit and its bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// What is limited.
+    /// The limited quantity.
     pub limit: Limit,
-    /// The largest value that is allowed.
+    /// The largest allowed value.
     pub max: f64,
-    /// How long a larger one may last, s.
+    /// How long the value may exceed it, s.
     pub after: f64,
-    /// What follows; `None`: the flight's verdict alone.
+    /// The response; `None`: it only affects the flight's verdict.
     pub then: Option<Response>,
 }
 
@@ -105,13 +109,13 @@ pub struct Bound {
 pub struct Exceeded {
     /// The limit.
     pub bound: Bound,
-    /// The value.
+    /// The value that exceeded it.
     pub value: f64,
-    /// Whether it says that the loop has lost its reference.
+    /// Whether it means that the loop has lost its reference.
     pub diverged: bool,
 }
 
-/// An error that is too large in the end, and comes no nearer.
+/// An error that is too large at the end and does not decrease.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ending {
     limit: Limit,
@@ -173,20 +177,20 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// What a step of the controller shows besides the state.
+/// Quantities of a controller step besides the state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observed {
-    /// s.
+    /// Time, s.
     pub time: f64,
     /// Distance (m) and angle (rad) from the reference.
     pub errors: [f64; 2],
-    /// The total error energy W, J; 0 where there is none, infinite where it has given way to another law.
+    /// The total error energy W, J: 0 if it does not exist, infinite while another law is active.
     pub energy: f64,
-    /// Whether inputs are at their limits.
+    /// Whether any input is at its limit.
     pub saturated: bool,
     /// How the reference is followed.
     pub following: Following,
-    /// The direction in the body that should point up.
+    /// The body direction that should point up.
     pub upward: Vector3<f64>,
 }
 
@@ -200,11 +204,11 @@ pub struct Envelope {
     /// g, m/s^2.
     gravity: f64,
     lost: Lost,
-    /// Of position and attitude.
+    /// Trends of position and attitude error.
     trends: [Trend; 2],
-    /// Time (s) of the first step, and what the errors (m, rad) there come to within T.
+    /// Time (s) of the first step, and the bounds that follow from its errors (m, rad) over T.
     began: (f64, [f64; 2]),
-    /// The error of the last step that is too large in the end.
+    /// The error of the last step that is too large for the end of a flight.
     ending: Option<Ending>,
     saturated_since: Option<f64>,
     started: bool,
@@ -215,7 +219,7 @@ pub struct Envelope {
 #[derive(Debug, Clone, Copy)]
 struct Watched {
     bound: Bound,
-    /// Whether it says that the loop has lost its reference.
+    /// Whether it means that the loop has lost its reference.
     diverged: bool,
     /// Since when it has been exceeded, s.
     since: Option<f64>,
@@ -224,8 +228,8 @@ struct Watched {
 
 /// # Construction
 impl Envelope {
-    /// With these limits, and the fences that they name. `settling` is the settling time of the loop, s, if it is known, and `gravity` that of the world; `usual` follows where
-    /// nothing is said.
+    /// With these limits and the fences that they refer to. `settling` is the loop's settling time, s, if known;
+    /// `gravity` is that of the world; `usual` is the default response.
     pub fn new(
         limits: &[Bound],
         fences: Vec<Fence>,
@@ -242,7 +246,7 @@ impl Envelope {
             told: false,
         };
         let mut watched: Vec<Watched> = limits.iter().map(|bound| watch(*bound, false)).collect();
-        // What is configured takes the place of what follows by default; the verdict stays.
+        // A configured limit replaces the default response; the verdict is unaffected.
         let given = |limit| limits.iter().any(|bound| bound.limit == limit);
         let unless = |given: bool| (!given).then_some(usual);
         let sustained = SUSTAINED * settling;
@@ -252,7 +256,7 @@ impl Envelope {
             STANDARD_GRAVITY
         };
         let defaults = [
-            // The bound follows from the first step.
+            // The bound is set in the first step.
             (
                 Limit::PositionError,
                 f64::INFINITY,
@@ -302,7 +306,7 @@ impl Envelope {
 
 /// # Flight
 impl Envelope {
-    /// Watches a step of the controller. Returns the first limit that was not exceeded before.
+    /// Checks a step of the controller. Returns the first limit that is newly exceeded.
     pub fn observe(
         &mut self,
         step: &Observed,
@@ -358,10 +362,10 @@ impl Envelope {
                         _ => continue,
                     }
                 }
-                // Of the ground.
+                // These are limits of the ground.
                 Limit::Touchdown | Limit::Depth => continue,
             };
-            // A NaN is within no limit.
+            // A NaN violates every limit.
             if value <= max {
                 (watched.since, watched.told) = (None, false);
                 continue;
@@ -386,7 +390,7 @@ impl Envelope {
         exceeded
     }
 
-    /// What speaks against the flight if it ends with this step.
+    /// The error that would count against the flight if it ended with this step.
     fn judge(&self, step: &Observed) -> Option<Ending> {
         let (began, start) = self.began;
         let is_transient = step.time - began < TRANSIENT * self.settling;
@@ -412,7 +416,8 @@ impl Envelope {
             .or(turned.map(ending(Limit::AttitudeError, true)))
     }
 
-    /// Whether the loop had lost its reference in the last step: too far away, turned too far for a whole settling time, or [not on its way back](Self::ending).
+    /// Whether the loop had lost its reference in the last step: too far away, tilted too far for a whole settling
+    /// time, or [not returning](Self::ending).
     pub fn has_diverged(&self) -> bool {
         self.diverged || self.ending.is_some()
     }
@@ -422,7 +427,7 @@ impl Envelope {
         self.ending
     }
 
-    /// Forgets what came before: to be called where the reference jumps.
+    /// Forgets the history; call it when the reference jumps.
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, false, None);
         (self.lost, self.trends) = (Lost::default(), Default::default());
@@ -433,7 +438,7 @@ impl Envelope {
     }
 }
 
-/// The errors of the velocities of all bodies, m/s and rad/s: root sums of squares over all joints.
+/// Velocity errors over all bodies, m/s and rad/s: root sums of squares over all joints.
 fn velocity_errors(state: &StatePredictor, reference: &SystemPoint) -> [f64; 2] {
     let model = &state.system().model;
     let mut squares = [0.0; 2];
@@ -456,12 +461,12 @@ fn velocity_errors(state: &StatePredictor, reference: &SystemPoint) -> [f64; 2] 
     squares.map(f64::sqrt)
 }
 
-/// The largest velocity coordinate of all joints but that of the tracked body.
+/// The largest velocity coordinate over all joints except that of the tracked body.
 fn joint_speed(state: &StatePredictor) -> f64 {
     let model = &state.system().model;
     let others = model.bodies().filter(|body| Some(*body) != state.tracked());
     let speeds = others.flat_map(|body| &state.velocity()[model.velocity_range(body)]);
-    // Not `f64::max`, which drops a NaN.
+    // `f64::max` would drop a NaN.
     speeds.fold(0.0, |most, speed| {
         if speed.abs() <= most {
             most

@@ -1,33 +1,34 @@
-//! Whether an error stays, or grows.
+//! Whether an error persists or grows.
 
-/// A mean error above this part of the one before does not come nearer: what settles keeps `e^-2` of it in half a settling time.
+/// A mean error above this fraction of the previous one is not decreasing: a settling error keeps `e^-2` of it over
+/// half a settling time.
 const STAYS: f64 = 0.9;
 
 /// How the law follows the reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Following {
-    /// At once.
+    /// Directly.
     #[default]
     Reference,
-    /// A governor leads it there from far away.
+    /// A governor leads the vehicle there from far away.
     Led,
-    /// The same, but the governor waits: the vehicle does not follow.
+    /// As `Led`, but the governor waits: the vehicle does not follow.
     Awaited,
 }
 
-/// Mean errors over halves of the settling time, one after the other.
+/// Mean errors over successive halves of the settling time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Trend {
     start: Option<f64>,
     now: Half,
-    /// The last ones, the latest first.
+    /// The last means, the latest first.
     halves: [Option<Half>; 3],
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Half {
     sum: f64,
-    /// Steps: all, led, and awaited.
+    /// Counts of steps: all, led, and awaited.
     counts: [u64; 3],
 }
 
@@ -52,8 +53,9 @@ impl Trend {
         }
     }
 
-    /// The mean error of the last half, or of the one before if that is smaller; 0 if it came nearer twice, which a swing does not. Who is led from far away
-    /// comes nearer no faster than it may: any decrease will do, but not where it is awaited.
+    /// The mean error of the last half, or of the one before if that is smaller; 0 if it decreased twice, which an
+    /// oscillation does not. A vehicle that is led from far away approaches no faster than its limits allow, so any
+    /// decrease counts, unless the governor waits for it.
     pub fn stays(&self) -> f64 {
         let [Some(last), Some(before), earlier] = self.halves else {
             return 0.0;
@@ -73,7 +75,7 @@ impl Trend {
         }
     }
 
-    /// Whether an error is larger than those that came lately.
+    /// Whether the error is larger than the recent ones.
     pub fn grows(&self, error: f64) -> bool {
         let mut lately = self.now;
         if let Some(last) = self.halves[0] {
@@ -103,9 +105,9 @@ mod tests {
         let left = |error: fn(f64) -> f64, following| trend(error, following).stays();
         let alone = Following::Reference;
         assert!((left(|_| 3.0, alone) - 3.0).abs() < 1e-12);
-        // The lesser of two means that grow with 1 m/s: of the ninth second, and of the tenth.
+        // The lesser of two means that grow at 1 m/s: of the ninth second and of the tenth.
         assert!((left(|t| t, alone) - 8.5).abs() < 0.01);
-        // A swing about it with a period of two seconds.
+        // An oscillation with a period of two seconds.
         assert!((left(|t| 3.0 + (3.0 * t).sin(), alone) - 3.0).abs() < 0.7);
         assert_eq!(left(|t| 100.0 * (-2.0 * t).exp(), alone), 0.0);
         assert_eq!(left(|t| 20.0 - 1.9 * t, alone), 0.0);

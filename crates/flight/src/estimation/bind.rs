@@ -1,4 +1,4 @@
-//! Which sensors of a backend are used.
+//! Selects and binds the sensors of a backend.
 
 use fly_control::estimator::ParameterError;
 use fly_hal::Description;
@@ -8,11 +8,11 @@ use super::sensor::{Kind, Sensor};
 use crate::binding::{StateBinding, bind};
 use crate::config::{EstimatorSection, MagnetometerSection};
 
-/// The groups of an IMU.
+/// The signal groups of an IMU.
 pub(super) const IMU: [&str; 2] = ["imu.angular_velocity", "imu.specific_force"];
 const CAPTURE: &str = "motion_capture.position";
 const CAPTURE_ATTITUDE: &str = "motion_capture.quaternion";
-/// Both at once.
+/// Position and attitude together.
 const CAPTURE_POSE: &str = "motion_capture";
 const GNSS_POSITION: &str = "gnss.position";
 const GNSS_VELOCITY: &str = "gnss.velocity";
@@ -20,10 +20,10 @@ const BAROMETER: &str = "barometer";
 const MAGNETOMETER: &str = "magnetometer.field";
 const RANGE: &str = "range";
 
-/// The sensors of a backend do not suffice for a state, or are not what the configuration says.
+/// The backend's sensors are not sufficient for a state estimate, or contradict the configuration.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EstimatorError {
-    /// Groups of signals are missing.
+    /// Signal groups are missing.
     #[error(
         "`[estimator]` needs {needed}, which the backend `{backend}` does not measure; it measures {}",
         list(offered)
@@ -31,17 +31,17 @@ pub enum EstimatorError {
     Missing {
         /// The backend's name.
         backend: String,
-        /// What is missing.
+        /// The missing groups.
         needed: String,
-        /// The groups that the backend has.
+        /// The groups that the backend provides.
         offered: Vec<String>,
     },
-    /// A magnetometer is to be used without the field of the world.
+    /// A magnetometer is enabled without the local magnetic field.
     #[error(
         "`estimator.magnetometer.use` needs `estimator.magnetometer.field`: the magnetic field of the world, T"
     )]
     NoField,
-    /// The parameters of the filter cannot be used.
+    /// The filter's parameters are invalid.
     #[error("`estimator.filter.{0}`")]
     Parameter(#[from] ParameterError),
 }
@@ -59,11 +59,11 @@ pub(super) struct Bound {
     /// Gyroscope and accelerometer.
     pub imu: [StateBinding; 2],
     pub sensors: Vec<Sensor>,
-    /// What is offered and not used, and why.
+    /// Sensors that are offered but not used, and why.
     pub unused: Vec<String>,
 }
 
-/// Binds what is offered and wanted.
+/// Binds the sensors that are offered and wanted.
 pub(super) fn sensors(
     section: &EstimatorSection,
     backend: &str,
@@ -80,7 +80,7 @@ pub(super) fn sensors(
         needed,
         offered: description.groups.clone(),
     };
-    // One that must be used must be there.
+    // A required sensor must be offered.
     let find = |name: &str, used: Option<bool>| match (used, offered(name)) {
         (Some(false), _) => Ok(None),
         (Some(true), None) => Err(missing(format!("`{name}`"))),
@@ -164,7 +164,7 @@ pub(super) fn sensors(
     })
 }
 
-/// What a magnetometer measures; `None` where nobody knows the field.
+/// The measurement of a magnetometer; `None` if the local field is unknown.
 fn field(section: &MagnetometerSection) -> Result<Option<Kind>, EstimatorError> {
     match section.field {
         Some(field) => Ok(Some(Kind::Field {

@@ -1,8 +1,9 @@
-//! The state from the raw sensors of a backend: its frames go through the filter of [`fly_control::estimator`], and pose and twist come out as if
-//! the backend had measured them.
+//! Estimates the state from a backend's raw sensors: its frames go through the filter of [`fly_control::estimator`],
+//! and pose and twist come out as if the backend had measured them.
 //!
-//! Pilot, predictor and supervisor do not know where the state comes from: [`Estimation::take`] gives them a frame in which `pose.*` and `twist.*` are those of
-//! the estimate, and a reading that doubts it where it is not good enough to fly on.
+//! Pilot, predictor and supervisor do not know where the state comes from. [`Estimation::take`] gives them a frame in
+//! which `pose.*` and `twist.*` are those of the estimate, and a reading that is doubted while the estimate is not good
+//! enough to fly on.
 
 mod bind;
 mod report;
@@ -25,7 +26,7 @@ use crate::supervisor::{Fault, Uncertain};
 use sensor::{Kind, Sensor};
 use start::Start;
 
-/// Samples of the IMU and measurements that the filter remembers: 1 s at 500 Hz.
+/// The filter, with its memory of IMU samples and measurements: 1 s at 500 Hz.
 type Filter = Delayed<512, 64>;
 
 /// The groups that the estimate fills.
@@ -36,43 +37,43 @@ const STATE: [&str; 4] = [
     "twist.angular",
 ];
 
-/// Delays (s) where none is given: without and with GNSS.
+/// Default delays (s): without GNSS and with GNSS.
 const DELAYS: [f64; 2] = [0.05, 0.25];
-/// Timeouts of corrections (s) where none is given: with motion capture, and with GNSS alone.
+/// Default correction timeouts (s): with motion capture, and with GNSS alone.
 const TIMEOUTS: [f64; 2] = [0.5, 2.0];
 
-/// Numbers of [`Estimation::numbers`] before the innovations of the sensors.
+/// Length of [`Estimation::numbers`] without the innovations of the sensors.
 pub const NUMBERS: usize = 7 + 6 + 6 + 15;
 
-/// The estimator of a flight. After it is built it does not allocate.
+/// The estimator of a flight. Does not allocate after construction.
 #[derive(Debug)]
 pub struct Estimation {
     state: StateSource,
     imu: [StateBinding; 2],
-    /// Where the IMU sits, m, body frame.
+    /// Position of the IMU, m, body frame.
     imu_place: Vector3<f64>,
-    /// The last sample that was used: when, and what; and since when (ns) its numbers have been the same.
+    /// The last sample that was used, with its stamp, and since when (ns) its values have been unchanged.
     sample: Option<(i64, Imu)>,
     same_since: i64,
     sensors: Vec<Sensor>,
     unused: Vec<String>,
     parameters: EstimatorParameters,
     gravity: Vector3<f64>,
-    /// Largest deviations of attitude (rad), velocity (m/s) and position (m).
+    /// Largest standard deviations of attitude (rad), velocity (m/s) and position (m).
     limits: [f64; 3],
-    /// ns.
+    /// Correction timeout, ns.
     correction_timeout: i64,
     stale_after: i64,
     start: Start,
     filter: Box<Filter>,
-    /// When the filter has started and the estimate has first converged, ns.
+    /// When the filter started and when the estimate first converged, ns.
     started: Option<i64>,
     converged: Option<i64>,
-    /// When the last measurement of a position was taken that has corrected the estimate, ns.
+    /// Stamp of the last position measurement that corrected the estimate, ns.
     corrected: Option<i64>,
     /// The extended pose of the IMU at its last sample.
     present: SE23<f64>,
-    /// The backend's frame with pose and twist of the estimate, and where these stand.
+    /// The backend's frame with the pose and twist of the estimate, and the indices of these.
     frame: Frame,
     outputs: [GroupBinding; 4],
     numbers: Vec<f64>,
@@ -81,11 +82,11 @@ pub struct Estimation {
 
 /// # Construction
 impl Estimation {
-    /// Binds the sensors. Returns the estimator, and the description of the frames that it gives: those of the backend, with pose and twist where the
-    /// flight uses the estimate.
+    /// Binds the sensors. Returns the estimator and the description of its frames: those of the backend, with pose and
+    /// twist where the flight uses the estimate.
     ///
     /// # Errors
-    /// [`EstimatorError`]: the sensors do not suffice.
+    /// [`EstimatorError`]: the sensors are not sufficient.
     pub fn new(
         section: &EstimatorSection,
         gravity: Vector3<f64>,
@@ -159,46 +160,46 @@ impl Estimation {
         Ok((estimation, description))
     }
 
-    /// How many of the [sensors](Self::sensors) are inertial: the first ones.
+    /// How many of the [sensors](Self::sensors) are inertial; these come first.
     pub const INERTIAL: usize = bind::IMU.len();
 
-    /// Which sensors are used, by their groups.
+    /// The sensors in use, by signal group.
     pub fn sensors(&self) -> impl Iterator<Item = &'static str> + '_ {
         let imu = bind::IMU.into_iter();
         imu.chain(self.sensors.iter().map(|sensor| sensor.name))
     }
 
-    /// The filter and the time (ns) that it stands at, its delay behind the present; `None` before it has started.
+    /// The filter and its time (ns), which lags the present by its delay; `None` before it has started.
     pub fn filter(&self) -> Option<(i64, &InvariantFilter)> {
         self.started
             .map(|_| (self.filter.time(), self.filter.filter()))
     }
 
-    /// What is offered and not used, in words.
+    /// The sensors that are offered but not used, in words.
     pub fn unused(&self) -> &[String] {
         &self.unused
     }
 
-    /// Which state the flight uses.
+    /// The source of the state that the flight uses.
     pub fn state(&self) -> StateSource {
         self.state
     }
 }
 
-/// The description with pose and twist behind all that is there.
+/// The description with pose and twist appended.
 fn with_state(description: &Description) -> Description {
     let lacking = |described: &Description, name: &String| described.value_index(name).is_none();
     let names = STATE
         .iter()
         .flat_map(|group| fly_hal::signal::group_names(group));
     let names: Vec<String> = names.filter(|name| lacking(description, name)).collect();
-    // Canonical names that are not there cannot be refused.
+    // Canonical names that are not yet present cannot be rejected.
     (description.clone().with_signals(&names)).unwrap_or_else(|_| description.clone())
 }
 
 /// # In flight
 impl Estimation {
-    /// Takes a tick's frame. Returns the reading and the frame that the flight uses.
+    /// Processes a tick's frame. Returns the reading and the frame that the flight uses.
     pub fn take<'a>(
         &'a mut self,
         time: i64,
@@ -206,7 +207,7 @@ impl Estimation {
         frame: &'a Frame,
     ) -> (Reading, &'a Frame) {
         let estimated = self.state == StateSource::Estimated;
-        // A read that failed may have left anything in the frame.
+        // After a failed read the frame's content is undefined.
         let verdict = match reading {
             Reading::Nothing(fault) => Err(fault),
             Reading::Fresh | Reading::Doubted(_) => self.update(time, frame),
@@ -234,7 +235,7 @@ impl Estimation {
         self.judge(time)
     }
 
-    /// Takes the sample of the IMU, if there is a new one.
+    /// Processes the IMU sample, if there is a new one.
     fn propagate(&mut self, time: i64, frame: &Frame) -> Result<(), Fault> {
         for group in &self.imu {
             check(group, frame, time, self.stale_after)?;
@@ -279,7 +280,7 @@ impl Estimation {
                 }
             });
             if let (Ok(()), Some(last)) = (taken, last) {
-                // As long as nothing is corrected, the present only goes on.
+                // Without a correction the present state is only propagated.
                 self.present = if has_judged {
                     self.filter.present()
                 } else {
@@ -294,7 +295,7 @@ impl Estimation {
         Ok(())
     }
 
-    /// Takes the measurement of a sensor, if there is a new one.
+    /// Processes a sensor's measurement, if there is a new one.
     fn correct(&mut self, index: usize, time: i64, frame: &Frame) {
         let Some((stamp, measurement)) = self.sensors[index].read(frame, time) else {
             return;
@@ -302,7 +303,7 @@ impl Estimation {
         let Some(started) = self.started else {
             return self.start.see(stamp, &measurement);
         };
-        // Those that were on their way when it started tell nothing new.
+        // Measurements that were under way when the filter started carry no new information.
         if stamp < started {
             return;
         }
@@ -408,7 +409,7 @@ impl Estimation {
         Some(numbers)
     }
 
-    /// Fills the frame: what the backend has told, with pose and twist of the estimate.
+    /// Fills the output frame: the backend's data, with pose and twist of the estimate.
     fn tell(&mut self, frame: &Frame) {
         self.frame.time = frame.time;
         self.frame.values[..frame.values.len()].copy_from_slice(&frame.values);
@@ -427,8 +428,9 @@ impl Estimation {
         }
     }
 
-    /// What is logged of a tick: position, quaternion, velocity and angular velocity, biases of gyro and accelerometer, standard deviations of attitude, velocity, position and the biases,
-    /// and the last innovation of each sensor, squared and normalised: 1 in the mean. `None` before the estimator has started.
+    /// The logged values of a tick: position, quaternion, velocity and angular velocity; biases of gyro and
+    /// accelerometer; standard deviations of attitude, velocity, position and the biases; and each sensor's last
+    /// normalised innovation squared, with mean 1. `None` before the estimator has started.
     pub fn numbers(&mut self) -> Option<&[f64]> {
         let motion = self.motion()?;
         let filter = self.filter.filter();
@@ -446,7 +448,7 @@ impl Estimation {
     }
 }
 
-/// Seconds as nanoseconds.
+/// Converts seconds to nanoseconds.
 #[allow(clippy::cast_possible_truncation)] // saturates
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64

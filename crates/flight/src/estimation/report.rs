@@ -1,4 +1,4 @@
-//! What became of the estimate and of the measurements, for the summary of a flight.
+//! Statistics of the estimate and its measurements, for the summary of a flight.
 
 use fly_lie::SE3;
 
@@ -10,46 +10,47 @@ use crate::statistics::Magnitude;
 /// The estimator at the end of a flight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EstimatorReport {
-    /// Which state the flight has used.
+    /// The source of the state that the flight used.
     pub state: StateSource,
-    /// When the estimate had converged, s after the first tick; `None` if it never did.
+    /// When the estimate converged, s after the first tick; `None` if it never did.
     pub converged: Option<f64>,
-    /// Largest standard deviations of attitude (rad), velocity (m/s) and position (m), each axis; `None` if it has not started.
+    /// Largest standard deviations of attitude (rad), velocity (m/s) and position (m) over the axes; `None` if the
+    /// filter has not started.
     pub deviations: Option<[f64; 3]>,
     /// Biases of gyro (rad/s) and accelerometer (m/s²).
     pub biases: [[f64; 3]; 2],
-    /// Distance (m) and angle (rad) of the estimate from the truth, since it has converged; `None` where nobody tells the truth.
+    /// Distance (m) and angle (rad) of the estimate from the truth since convergence; `None` if the truth is unknown.
     pub errors: Option<[Magnitude; 2]>,
     /// The sensors that correct it.
     pub sensors: Vec<SensorReport>,
-    /// What is offered and not used, in words.
+    /// The sensors that are offered but not used, in words.
     pub unused: Vec<String>,
 }
 
-/// What became of the measurements of one sensor.
+/// Counts of one sensor's measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SensorReport {
-    /// The name of its group; `motion_capture` of position and attitude at once.
+    /// Name of its signal group; `motion_capture` for position and attitude together.
     pub name: &'static str,
     /// Measurements that corrected the estimate.
     pub accepted: u64,
-    /// Those that the gate refused.
+    /// Measurements rejected by the gate.
     pub rejected: u64,
-    /// Those that were taken because everything was rejected for `rejection_time`.
+    /// Measurements accepted because everything had been rejected for `rejection_time`.
     pub widened: u64,
-    /// Those that are not finite, no unit quaternion, or stamped in the future.
+    /// Measurements that are not finite, not a unit quaternion, or stamped in the future.
     pub invalid: u64,
-    /// Those with the very numbers of the one before.
+    /// Measurements that repeat exactly the values of the one before.
     pub repeated: u64,
-    /// Those that came later than `filter.delay` allows.
+    /// Measurements that came later than `filter.delay` allows.
     pub late: u64,
-    /// How long before the end the last one was accepted and the last one rejected, s.
+    /// How long before the end the last measurement was accepted, s.
     pub since_accepted: Option<f64>,
-    /// The same of the last one that was rejected.
+    /// How long before the end the last measurement was rejected, s.
     pub since_rejected: Option<f64>,
 }
 
-/// Errors of the estimate where the truth is told.
+/// Errors of the estimate against the known truth.
 #[derive(Debug, Clone, Default)]
 pub struct EstimateError {
     errors: [Magnitude; 2],
@@ -73,7 +74,7 @@ impl Estimation {
         }
     }
 
-    /// The report at the time (ns) of the last tick; the first was at `first`.
+    /// The report at the time (ns) of the last tick; the first tick was at `first`.
     pub fn report(&self, first: i64, last: i64) -> EstimatorReport {
         let filter = self.filter.filter();
         let deviations = filter.deviations();

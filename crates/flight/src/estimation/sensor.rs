@@ -1,4 +1,4 @@
-//! A sensor that corrects the estimate: its groups in a frame, and the measurement that they make.
+//! A sensor that corrects the estimate: its groups in a frame and its measurement.
 
 use fly_control::estimator::{Judged, Measurement, Refused, Verdict};
 use fly_hal::Frame;
@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Vector3, Vector4};
 use crate::binding::StateBinding;
 use crate::observation::check;
 
-/// What a sensor measures, and how well. Arms are from the IMU, m, body frame.
+/// The measured quantity and its accuracy. Lever arms are from the IMU, m, body frame.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// Position and, where it is offered, attitude.
@@ -34,7 +34,7 @@ pub(super) enum Kind {
         known: Vector3<f64>,
         covariance: Matrix3<f64>,
     },
-    /// The ray ends on a level ground: the height of its end is known.
+    /// The ray ends on level ground: the height of its end is known.
     Range {
         arm: Vector3<f64>,
         direction: Vector3<f64>,
@@ -43,36 +43,36 @@ pub(super) enum Kind {
     },
 }
 
-/// What became of a sensor's measurements.
+/// Counts of a sensor's measurements.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Counts {
     /// Corrected the estimate.
     pub accepted: u64,
-    /// Refused by the gate.
+    /// Rejected by the gate.
     pub rejected: u64,
-    /// Taken after `rejection_time`.
+    /// Accepted after `rejection_time`.
     pub widened: u64,
-    /// Not finite, stamped in the future, no unit quaternion.
+    /// Not finite, stamped in the future, or not a unit quaternion.
     pub invalid: u64,
-    /// The very numbers of the one before, with a new stamp.
+    /// Same values as the one before, with a new stamp.
     pub repeated: u64,
     /// Older than the filter's horizon, or too many at once.
     pub late: u64,
-    /// When one was last accepted and last rejected, ns.
+    /// When a measurement was last accepted and last rejected, ns.
     pub last_accepted: Option<i64>,
     pub last_rejected: Option<i64>,
-    /// The last normalised innovation squared over its gate's degrees of freedom; NaN before the first.
+    /// The last normalised innovation squared divided by its gate's degrees of freedom; NaN before the first.
     pub innovation: Option<f64>,
 }
 
-/// A sensor that is used.
+/// A sensor in use.
 #[derive(Debug, Clone)]
 pub(super) struct Sensor {
-    /// The name of its group, or what the names of both begin with.
+    /// The name of its group, or the common prefix of both groups' names.
     pub name: &'static str,
     pub kind: Kind,
     group: StateBinding,
-    /// Stamp (ns) and numbers of the last measurement.
+    /// Stamp (ns) and values of the last measurement.
     stamp: i64,
     last: [f64; 4],
     pub counts: Counts,
@@ -90,26 +90,26 @@ impl Sensor {
         }
     }
 
-    /// Whether it tells where the vehicle is.
+    /// Whether it measures the vehicle's position.
     pub fn fixes_position(&self) -> bool {
         matches!(self.kind, Kind::Capture { .. } | Kind::Position { .. })
     }
 
-    /// Whether it repeats to the last bit only when it is frozen: what is rounded may repeat.
+    /// Whether exact repetition means that it is frozen: rounded values may repeat.
     fn must_change(&self) -> bool {
         !matches!(self.kind, Kind::Height { .. } | Kind::Range { .. })
     }
 
-    /// The measurement of this frame with its stamp, if there is a new one.
+    /// The measurement of this frame with its stamp, if it is new.
     pub fn read(&mut self, frame: &Frame, time: i64) -> Option<(i64, Measurement)> {
         let status = frame.groups[self.group.group.group];
         if !status.valid || status.stamp <= self.stamp {
             return None;
         }
-        // However old: the filter knows how long it remembers.
+        // Of any age: the filter knows how far back it remembers.
         if check(&self.group, frame, time, i64::MAX).is_err() {
             self.counts.invalid += 1;
-            // One of the future would make all later ones old.
+            // A measurement stamped in the future would make all later ones old.
             if status.stamp <= time {
                 self.stamp = status.stamp;
             }
@@ -189,7 +189,7 @@ impl Sensor {
         }
     }
 
-    /// Counts what became of a measurement.
+    /// Counts the filter's verdict on a measurement.
     pub fn judge(&mut self, judged: &Judged) {
         let counts = &mut self.counts;
         let freedom = match judged.measurement {
@@ -217,13 +217,13 @@ impl Sensor {
         }
     }
 
-    /// Counts what the filter did not take.
+    /// Counts a measurement that the filter refused.
     pub fn refuse(&mut self, _: Refused) {
         self.counts.late += 1;
     }
 }
 
-/// Of a quaternion w, x, y, z that was checked.
+/// The rotation of a valid quaternion w, x, y, z.
 fn rotation(q: [f64; 4]) -> SO3<f64> {
     SO3::from_quaternion(&Vector4::from(q))
 }

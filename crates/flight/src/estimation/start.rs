@@ -1,4 +1,4 @@
-//! What the estimator starts with.
+//! The initial state of the estimator.
 
 use fly_control::estimator::{Alignment, EstimatorParameters, Imu, Integrals, Measurement, level};
 use fly_lie::{SE23, SO3};
@@ -6,31 +6,33 @@ use nalgebra::Vector3;
 
 use crate::pilot::seconds;
 
-/// How long (ns) a sensor of the attitude is waited for, once a position is known, before the motion has to tell it.
+/// How long (ns) to wait for an attitude sensor, once a position is known, before the attitude is found from the
+/// motion.
 const PATIENCE: i64 = 1_000_000_000;
-/// A specific force whose size differs from gravity by more than this part is not that of a body at rest.
+/// The specific force of a body at rest differs from gravity by at most this fraction.
 const AT_REST: f64 = 0.3;
-/// An alignment is good when its deviation is less than this, rad; one that is not good after so long (s) begins anew.
+/// An alignment is good when its deviation is less than this, rad; one that is not good after this long (s) starts
+/// over.
 const ALIGNED: f64 = 0.35;
 const LONGEST: f64 = 4.0;
-/// Samples of the IMU over which positions may be late.
+/// IMU samples over which positions may be late.
 const REMEMBERED: usize = 512;
 
-/// The last measurements of each kind, until there are enough.
+/// The last measurements of each kind, until they suffice.
 #[derive(Debug)]
 pub(super) struct Start {
-    /// Whether a sensor is bound that measures the attitude, or the magnetic field.
+    /// Whether a sensor of attitude or magnetic field is bound.
     awaits_attitude: bool,
     awaits_field: bool,
     attitude: Option<SO3<f64>>,
-    /// Of a point at this arm.
+    /// Position of the point at a lever arm, and the arm.
     position: Option<(Vector3<f64>, Vector3<f64>)>,
     velocity: Option<Vector3<f64>>,
-    /// What is seen of the known field.
+    /// The measured and the known field.
     field: Option<(Vector3<f64>, Vector3<f64>)>,
-    /// Sum and number of the specific forces.
+    /// Sum and number of specific forces.
     force: (Vector3<f64>, f64),
-    /// When a position was first known.
+    /// When a position first became known, ns.
     since: Option<i64>,
     parameters: EstimatorParameters,
     gravity: Vector3<f64>,
@@ -64,7 +66,7 @@ impl Start {
         }
     }
 
-    /// A sample of the IMU at this stamp (ns), and of the time since the one before.
+    /// Adds an IMU sample with its stamp (ns) and the time since the one before.
     pub fn sample(&mut self, stamp: i64, since: i64, imu: &Imu) {
         self.force.0 += imu.accelerometer;
         self.force.1 += 1.0;
@@ -107,7 +109,7 @@ impl Start {
         }
     }
 
-    /// Takes a position to the integrals of its time, if they are remembered.
+    /// Aligns a position with the integrals of its time, if these are still remembered.
     fn align(&mut self, stamp: i64, value: &Vector3<f64>, arm: &Vector3<f64>, variances: f64) {
         let then = (0..REMEMBERED)
             .map(|k| self.history[(self.newest + REMEMBERED - k) % REMEMBERED])
@@ -118,7 +120,8 @@ impl Start {
         }
     }
 
-    /// The extended pose to start with and, where it is known, the deviation of its attitude (rad); `None` as long as something is awaited.
+    /// The initial extended pose and, if known, the deviation of its attitude (rad); `None` while a measurement is
+    /// still awaited.
     pub fn pose(&self, time: i64) -> Option<(SE23<f64>, Option<f64>)> {
         let (position, arm) = self.position?;
         let waits = time.saturating_sub(self.since?) < PATIENCE;
@@ -140,7 +143,7 @@ impl Start {
             ));
         }
         let waits = waits && (self.awaits_attitude || self.awaits_field);
-        // The motion tells it, whatever it is.
+        // The alignment from motion needs no attitude sensor.
         let aligned = self.alignment.aligned();
         aligned
             .filter(|found| !waits && found.deviation < ALIGNED)

@@ -1,8 +1,9 @@
-//! Several vehicles in one simulated world, drawn together.
+//! Several vehicles in one simulated world, recorded together.
 //!
-//! Each vehicle is a whole [`Flight`]: its own pilot, supervisor, reference, verdict and log. Its backend is a view of the world, in which its signals have
-//! the names and numbers that they have where it flies alone. The flights are ticked in turn; the world is read once a tick, under the commands of all of
-//! them. Where nothing is shared, each flies as it would alone, bit for bit.
+//! Each vehicle is a whole [`Flight`] with its own pilot, supervisor, reference, verdict and log. Its backend is a view
+//! of the world in which its signals have the names and numbers of a flight alone. The flights are ticked in turn; the
+//! world is read once per tick, under the commands of all vehicles. If nothing is shared, each vehicle flies as it
+//! would alone, bit for bit.
 //!
 //! ```
 //! use fly_flight::config::FleetConfiguration;
@@ -52,7 +53,7 @@ use signals::Signals;
 pub use summary::FleetSummary;
 use world::{Shared, World};
 
-/// Several flights in one world that are ready to begin, or under way.
+/// Several flights in one world, ready to begin or under way.
 ///
 /// [`tick`](Self::tick) does not allocate after its first call, apart from what the world and the solvers do.
 pub struct Fleet<'a> {
@@ -64,20 +65,20 @@ pub struct Fleet<'a> {
     began: Instant,
 }
 
-/// One of them.
+/// One vehicle and its flight.
 struct Vehicle<'a> {
     name: String,
-    /// Until it has ended.
+    /// The flight, until it has ended.
     flight: Option<Flight<'a>>,
     summary: Summary,
 }
 
 impl<'a> Fleet<'a> {
-    /// Builds every flight and begins the records: one sink for each vehicle, in the order of the configuration, and one for the world, whose rows hold all bodies.
-    /// Vehicles beyond the last sink do not fly.
+    /// Builds every flight and begins the records: one sink per vehicle, in the order of the configuration, and one for
+    /// the world, whose rows hold all bodies. Vehicles beyond the last sink do not fly.
     ///
     /// # Errors
-    /// [`FlightError`]: that of a vehicle tells its name. The world is not started then.
+    /// [`FlightError`], with the vehicle's name. The world is not started then.
     pub fn new<S: Sink>(
         configuration: &FleetConfiguration,
         world: impl Into<Backend>,
@@ -127,14 +128,15 @@ impl<'a> Fleet<'a> {
 
 /// # The loop
 impl Fleet<'_> {
-    /// Flies until all have ended.
+    /// Flies until all flights have ended.
     pub fn run(mut self) -> FleetSummary {
         while !self.tick() {}
         self.finish()
     }
 
-    /// One tick of every vehicle that flies. Returns whether all have ended: [`finish`](Self::finish) them then. The rotors of one that has ended give what
-    /// they give at least; the others fly on.
+    /// Runs one tick of every flight that has not ended. Returns whether all have ended; then call
+    /// [`finish`](Self::finish). The rotors of a vehicle whose flight has ended run at their minimum; the others fly
+    /// on.
     pub fn tick(&mut self) -> bool {
         for vehicle in &mut self.vehicles {
             let ended = vehicle.flight.as_mut().and_then(Flight::tick);
@@ -146,7 +148,7 @@ impl Fleet<'_> {
         self.vehicles.iter().all(|vehicle| vehicle.flight.is_none())
     }
 
-    /// Ends all that still fly, for a reason of its own or of the user.
+    /// Ends all flights that are still under way, for a reason that comes from the caller or the user.
     pub fn end(&mut self, end: &End) {
         for vehicle in &mut self.vehicles {
             let ended = (vehicle.flight.as_mut()).and_then(|flight| flight.end(end.clone()));
@@ -154,7 +156,7 @@ impl Fleet<'_> {
         }
     }
 
-    /// The summaries of all; those that still fly are interrupted.
+    /// The summaries of all flights; those still under way count as interrupted.
     pub fn finish(mut self) -> FleetSummary {
         self.end(&End::Interrupted);
         let wall_time = self.began.elapsed().as_secs_f64();
@@ -179,18 +181,18 @@ impl Fleet<'_> {
 
 /// # Progress
 impl<'a> Fleet<'a> {
-    /// The longest time that one of those has flown that fly, s.
+    /// The longest time of the flights under way, s.
     pub fn flight_time(&self) -> f64 {
         self.flights().map(Flight::flight_time).fold(0.0, f64::max)
     }
 
-    /// The largest distance (m) and angle (rad) between state and reference of those that fly.
+    /// The largest distance (m) and angle (rad) between state and reference over the flights under way.
     pub fn errors(&self) -> [f64; 2] {
         let largest = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
         self.flights().map(Flight::errors).fold([0.0; 2], largest)
     }
 
-    /// Whether a supervisor has taken over.
+    /// Whether any supervisor has taken over.
     pub fn alarm(&self) -> bool {
         let usual = |mode| {
             matches!(

@@ -1,4 +1,4 @@
-//! What one vehicle sees of the world: a backend of its own.
+//! One vehicle's view of the world, as a backend.
 
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, Info, ReadOutcome,
@@ -8,22 +8,22 @@ use fly_hal::{
 use super::signals::Signals;
 use super::world::{Shared, lock};
 
-/// A vehicle's part of the world, under the names that it has where it flies alone.
+/// A vehicle's part of the world, under the signal names of a flight alone.
 pub(super) struct Port {
     world: Shared,
     description: Description,
-    /// Where the world's frame holds each value and each group, and the world's commands each command.
+    /// Where the world's frame holds each value and each group, and the world's commands hold each command.
     values: Vec<usize>,
     groups: Vec<usize>,
     commands: Vec<usize>,
-    /// What its actuators do when nobody commands them.
+    /// Commands while nothing commands the vehicle.
     rest: Vec<f64>,
-    /// How many frames it has read.
+    /// Number of frames read.
     ticks: u64,
 }
 
 impl Port {
-    /// A vehicle with these signals among those of the world, whose commands are at rest.
+    /// A vehicle with these signals of the world, its commands at rest.
     pub fn new(world: Shared, of_world: &Description, signals: &Signals) -> Result<Self, Error> {
         let mut port = Self {
             description: Description::new(),
@@ -40,7 +40,7 @@ impl Port {
             };
             port.description = port.description.with_signal(&name)?;
             port.values.push(index);
-            // A group is there with its first signal.
+            // The first signal of a group adds the group.
             if port.groups.len() < port.description.groups.len() {
                 port.groups.extend(signal.group);
             }

@@ -1,4 +1,4 @@
-//! The signals of one vehicle among those of the world.
+//! The signals of one vehicle in the world.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use fly_mechanics::measurements::Measurements;
 
 use crate::config::{Member, name_in_world};
 
-/// What the groups of the world's signals are called by one vehicle; those that are not here are not its own.
+/// Maps the world's signal groups to one vehicle's names; groups of other vehicles are not included.
 #[derive(Debug)]
 pub(super) struct Signals(HashMap<String, String>);
 
 impl Signals {
-    /// Of the vehicle at this index. In the world its rotors and motors stand behind those of the vehicles before it.
+    /// For the vehicle at this index. In the world its rotors and motors come after those of the vehicles before it.
     pub fn of(vehicles: &[Member], index: usize, world: &System) -> Self {
         let (name, plant) = (&vehicles[index].name, &vehicles[index].plant);
         let mut names = HashMap::new();
@@ -58,7 +58,7 @@ impl Signals {
             names.insert(name.to_owned(), name.to_owned());
         }
         let mut signals = Self(names);
-        // The health of actuators goes by the numbers of their commands.
+        // Actuator health is numbered by command.
         for (place, command) in world.inputs.command_names().iter().enumerate() {
             let own = signals.own(command);
             let mut all = plant.inputs.command_names().iter();
@@ -70,7 +70,7 @@ impl Signals {
         signals
     }
 
-    /// What the vehicle calls a signal of the world; `None` if it is not its own.
+    /// The vehicle's name of a signal of the world; `None` if the signal is not one of the vehicle's.
     pub fn own(&self, signal: &str) -> Option<String> {
         if let Some(name) = true_signal(signal) {
             return Some(truth(&self.own(name)?));

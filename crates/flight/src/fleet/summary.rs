@@ -8,28 +8,28 @@ use crate::verdict::Verdict;
 pub struct FleetSummary {
     /// Name of the configuration.
     pub name: String,
-    /// Of each vehicle, with its name.
+    /// The name and summary of each vehicle.
     pub vehicles: Vec<(String, Summary)>,
     /// The longest flight time, s.
     pub flight_time: f64,
-    /// Wall-clock time of all, s.
+    /// Wall-clock time of the whole run, s.
     pub wall_time: f64,
-    /// The backend that holds the world: name and version.
+    /// The world's backend: name and version.
     pub backend: String,
-    /// What it reports: label and text.
+    /// The backend's report: label and text.
     pub backend_report: Vec<(String, String)>,
-    /// The log of the world, if there is one.
+    /// The world's log, if any.
     pub log: Option<LogSummary>,
 }
 
 impl FleetSummary {
-    /// The worst verdict of all vehicles.
+    /// The worst verdict over all vehicles.
     pub fn verdict(&self) -> Verdict {
         self.worst()
             .map_or(Verdict::Flown, |(_, worst)| worst.verdict)
     }
 
-    /// The vehicle with the worst verdict, the first one of several; `None` if there are none.
+    /// The vehicle with the worst verdict, the first one if there are several; `None` if there are no vehicles.
     pub fn worst(&self) -> Option<&(String, Summary)> {
         let rank = |verdict: Verdict| Verdict::ALL.iter().position(|other| *other == verdict);
         let mut vehicles = self.vehicles.iter();

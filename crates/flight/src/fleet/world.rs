@@ -1,14 +1,14 @@
-//! The one world that all vehicles are in: read once a tick, under the commands of all.
+//! The world that all vehicles share: read once per tick, under the commands of all.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fly_hal::{Deadline, Error, Frame, Instance, ReadOutcome};
 use fly_mechanics::System;
 
-/// The world as its vehicles share it. They are on one thread, so that nobody ever waits.
+/// The world as its vehicles share it. All are on one thread, so the lock never blocks.
 pub(super) type Shared = Arc<Mutex<World>>;
 
-/// Takes hold of the world, also after a panic.
+/// Locks the world, also after a panic.
 pub(super) fn lock(world: &Shared) -> MutexGuard<'_, World> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -17,20 +17,20 @@ pub(super) fn lock(world: &Shared) -> MutexGuard<'_, World> {
 pub(super) struct World {
     instance: Instance,
     frame: Frame,
-    /// How many frames have been read, and how the last read ended.
+    /// Number of frames read, and the outcome of the last read.
     ticks: u64,
     outcome: Result<ReadOutcome, Error>,
-    /// Of all vehicles, in the backend's order.
+    /// The commands of all vehicles, in the backend's order.
     commands: Vec<f64>,
-    /// Whether anybody has commanded since the last frame.
+    /// Whether any vehicle has commanded since the last frame.
     commanded: bool,
     started: bool,
-    /// How many vehicles have not stopped.
+    /// Number of vehicles that have not stopped.
     left: usize,
 }
 
 impl World {
-    /// Of so many vehicles. Until they command, the actuators do what they do at rest.
+    /// A world of this many vehicles. Until they command, the actuators are at rest.
     pub fn shared(instance: Instance, system: &System, vehicles: usize) -> Shared {
         let limits = system.inputs.command_limits().iter();
         let names = system.inputs.command_names();
@@ -52,7 +52,7 @@ impl World {
         }))
     }
 
-    /// Starts it, if nobody has.
+    /// Starts the backend, if it is not started yet.
     pub fn start(&mut self) -> Result<(), Error> {
         if std::mem::replace(&mut self.started, true) {
             return Ok(());
@@ -60,7 +60,7 @@ impl World {
         self.instance.start()
     }
 
-    /// Stops it when the last vehicle has stopped.
+    /// Stops the backend when the last vehicle has stopped.
     pub fn stop(&mut self) -> Result<(), Error> {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
@@ -70,7 +70,8 @@ impl World {
         }
     }
 
-    /// Goes on until so many frames have been read: passes on the commands of all and reads the next one, if nobody has. Returns how that read ended.
+    /// Advances until this many frames have been read: unless that is the case already, sends the commands of all and
+    /// reads the next frame. Returns the outcome of that read.
     pub fn read(&mut self, ticks: u64) -> Result<ReadOutcome, Error> {
         if self.ticks < ticks {
             self.ticks = ticks;
@@ -96,7 +97,7 @@ impl World {
         &self.commands
     }
 
-    /// Puts commands at these places, for the next frame.
+    /// Sets the commands at these indices for the next frame.
     pub fn command(&mut self, places: &[usize], commands: &[f64]) {
         for (place, command) in places.iter().zip(commands) {
             self.commands[*place] = *command;

@@ -1,23 +1,23 @@
-//! How punctual the loop is.
+//! The timing of the loop.
 
 use fly_hal::{Class, Description, Frame};
 use fly_log::Histogram;
 
-/// Times of a loop over a real vehicle's backend.
+/// Timing of a loop over a real vehicle's backend.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
-    /// How late reads came back that waited until their deadline.
+    /// Lateness of the reads that waited until their deadline.
     pub wake_up: Histogram,
-    /// From the newest measurement of a frame, by its stamp, until the backend had taken the commands that answer it.
+    /// From the stamp of the frame's newest measurement until the backend has taken the commands computed from it.
     pub latency: Histogram,
-    /// The groups with measurements.
+    /// The groups that hold measurements.
     measured: Vec<usize>,
     /// Whether the last read brought a frame.
     is_fresh: bool,
 }
 
 impl Pace {
-    /// Of a backend with these signals.
+    /// For a backend with these signals.
     pub fn new(description: &Description) -> Self {
         let measurements = (description.signals.iter())
             .filter(|signal| signal.class == Class::Measurement)
@@ -31,7 +31,8 @@ impl Pace {
         }
     }
 
-    /// A read came back so long after its deadline, ns; before it, nobody waited that long.
+    /// A read returned this long after its deadline, ns. A negative value is a read that did not wait for its
+    /// deadline.
     pub fn woken(&mut self, late: i64, is_fresh: bool) {
         self.is_fresh = is_fresh;
         if let Ok(late) = u64::try_from(late) {
@@ -39,7 +40,8 @@ impl Pace {
         }
     }
 
-    /// The commands that answer this frame were taken so long after it was read, ns. What repeats older commands does not count.
+    /// The backend took the commands computed from this frame this long after it was read, ns. Repeated commands do
+    /// not count.
     pub fn sent(&mut self, frame: &Frame, after: i64) {
         let groups = self.measured.iter().map(|group| frame.groups[*group]);
         let newest = groups
@@ -76,7 +78,7 @@ mod tests {
         for (group, (stamp, valid)) in frame.groups.iter_mut().zip(stamps) {
             *group = GroupStatus { stamp, valid };
         }
-        // The battery is no measurement, and the velocity is not valid.
+        // The battery is not a measurement, and the velocity is invalid.
         pace.woken(-5, true);
         pace.sent(&frame, 100);
         pace.woken(7, false);

@@ -1,4 +1,4 @@
-//! What the vehicle does by itself when it is asked: be armed, land, be disarmed. Each is begun, then polled.
+//! What the vehicle does by itself on request: arm, take off, land, disarm. Each request is begun, then polled.
 
 use std::time::Duration;
 
@@ -8,25 +8,26 @@ use super::{Link, Timeouts, watching};
 use crate::pilot::seconds;
 use crate::watchdog::{Call, Hang, Watchdog};
 
-/// The fate of a request to land.
+/// The outcome of a request to land.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Landing {
     /// The vehicle lands by itself, or nothing real is in the air.
     Begun,
-    /// It was asked and has not answered yet.
+    /// The request is pending.
     Asked,
-    /// It does not: it must be flown to the ground.
+    /// The vehicle refuses: it must be flown to the ground.
     Refused,
 }
 
-/// How long after a refusal the backend is asked again to land, ns.
+/// How long after a refusal the backend is asked to land again, ns.
 const ASK_AGAIN: i64 = 1_000_000_000;
 /// Pause between two polls at the end of a flight, when nothing is commanded any more.
 const POLL: Duration = Duration::from_millis(5);
 
 impl Timeouts {
-    /// When such a call is due that begins now, and when it is given up, ns of the monotonic clock. One that is asked for a landing in
-    /// the air has no more time than any other, but a plugin without `poll` may wait for the vehicle in it.
+    /// When such a call, begun now, is overdue, and when it is given up, ns of the monotonic clock. A landing request
+    /// in the air gets no more time than any other call; but a plugin without `poll` may block in it until the
+    /// vehicle has landed.
     fn times(self, call: Call) -> [i64; 2] {
         let now = monotonic_now();
         let last = now.saturating_add(match call {
@@ -40,10 +41,11 @@ impl Timeouts {
     }
 }
 
-/// # A vehicle that somebody took
+/// # When another pilot takes control
 impl Link {
-    /// Whether somebody has taken the vehicle since it was asked to be armed, as the last frame tells. From then on it is told nothing, whoever tries: no
-    /// commands, no landing, neither by the watchdog nor by the handlers of signals.
+    /// Whether, according to the last frame, another pilot or program took control since arming was requested. From
+    /// then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
+    /// or the signal handlers either.
     pub fn is_taken(&mut self) -> bool {
         if self.given_away {
             return true;
@@ -65,10 +67,10 @@ impl Link {
 
 /// # Arming and landing
 impl Link {
-    /// Begins to arm the vehicle, or asks how far that is. Returns whether it is armed.
+    /// Begins to arm the vehicle, or polls the progress. Returns whether it is armed.
     ///
     /// # Errors
-    /// The vehicle refused, or has not answered for too long.
+    /// The vehicle refused, or did not respond in time.
     pub fn arm(&mut self) -> Result<bool, String> {
         let now = monotonic_now();
         let progress = match self.arming_since {
@@ -86,17 +88,17 @@ impl Link {
         Ok(progress == Progress::Done)
     }
 
-    /// Begins to let the vehicle climb by `height` m, or asks how far that is. Returns whether it is there.
+    /// Begins a climb by `height` m, or polls the progress. Returns whether the climb is complete.
     ///
     /// # Errors
-    /// The vehicle refused, or has taken too long.
+    /// The vehicle refused, or took too long.
     pub fn take_off(&mut self, height: f64) -> Result<bool, String> {
         let failed = |error| format!("TAKE-OFF failed: {error}");
         let Some((since, is_up)) = self.taking_off else {
             let now = monotonic_now();
             let begun = self.begin(Call::TakeOff, |instance| instance.take_off(height));
             let progress = begun.map_err(failed)?;
-            // From here on it may be in the air.
+            // From now on the vehicle may be in the air.
             self.commanded = true;
             self.taking_off = Some((now, progress == Progress::Done));
             return Ok(progress == Progress::Done);
@@ -119,7 +121,8 @@ impl Link {
         Ok(self.taking_off.is_some_and(|(_, is_up)| is_up))
     }
 
-    /// Asks the backend at `time` (ns) to land by itself, or how far that is; after a refusal again from time to time.
+    /// Asks the backend at `time` (ns) to land by itself, or polls the progress. After a refusal it asks again
+    /// periodically.
     pub fn land(&mut self, time: i64) -> Landing {
         if !self.is_commanding_a_vehicle() || self.is_landing_past_a_call() {
             return Landing::Begun;
@@ -144,7 +147,7 @@ impl Link {
             Ok(Progress::Done) => (since, Landing::Begun),
             Ok(Progress::Underway) => (since, Landing::Asked),
             Err(error) => {
-                // The first refusal is reported.
+                // Only the first refusal is reported.
                 if !std::mem::replace(&mut self.refused, true) {
                     let name = &self.name;
                     tracing::error!("the backend `{name}` does not land by itself: {error}");
@@ -155,25 +158,25 @@ impl Link {
         self.landing.map_or(Landing::Refused, |(_, state)| state)
     }
 
-    /// Whether a call was so late that the vehicle was told to land past it.
+    /// Whether a call was so late that the emergency line told the vehicle to land.
     pub fn is_landing_past_a_call(&self) -> bool {
         self.watchdog.as_ref().is_some_and(Watchdog::is_landing)
     }
 
-    /// Reaches a real vehicle that is commanded past the calls of its backend.
+    /// The emergency line of a commanded real vehicle, which works while a backend call hangs.
     pub fn emergency(&self) -> Option<EmergencyLine> {
         let line = self.instance.emergency();
         line.filter(|_| self.is_commanding_a_vehicle())
     }
 
-    /// Sets what is done when a call of the backend is given up.
+    /// Sets the action to run when a backend call is given up.
     pub fn on_hang(&self, give_up: Box<dyn FnOnce(Hang) + Send>) {
         if let Some(watchdog) = &self.watchdog {
             watchdog.on_hang(give_up);
         }
     }
 
-    /// Begins what the vehicle does by itself. A plugin without `poll` returns when it is done, which may take a while.
+    /// Begins a request. A plugin without `poll` returns only when it is complete, which may take a while.
     fn begin(
         &mut self,
         call: Call,
@@ -191,7 +194,7 @@ impl Link {
         watching(self.watchdog.as_ref(), call, times, || instance.poll())
     }
 
-    /// Begins what the vehicle does by itself, and waits until it is done.
+    /// Begins a request and waits until it is complete.
     fn complete(
         &mut self,
         call: Call,
@@ -209,10 +212,11 @@ impl Link {
         Ok(())
     }
 
-    /// Hands control back and stops the backend. A vehicle is told to stop its motors if the flight was `terminated`, else it is
-    /// disarmed if it was never commanded, else asked to land, unless it lands already; one that cannot and is `grounded` is disarmed. Returns
-    /// what failed. Dropping a link does it
-    /// as well: whatever ends a flight, its vehicle lands.
+    /// Hands control back and stops the backend. Returns the errors.
+    ///
+    /// If the flight was `terminated`, the motors are stopped. Otherwise a vehicle that was never commanded is
+    /// disarmed, and any other is asked to land unless it is landing already; one that cannot land and is `grounded`
+    /// is disarmed. Dropping a link does the same: however a flight ends, its vehicle lands.
     pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> Vec<String> {
         let mut failures = Vec::new();
         if std::mem::replace(&mut self.handed_back, true) {
@@ -248,7 +252,7 @@ impl Link {
             return Ok(());
         }
         if !self.commanded {
-            // Nobody arms a vehicle that was not to be armed yet.
+            // Before arming was requested there is nothing to disarm.
             if self.arming_since.is_none() {
                 return Ok(());
             }
@@ -262,7 +266,7 @@ impl Link {
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
             Err(_) if grounded => self.disarm(),
-            // A plugin that panicked does nothing else any more.
+            // A plugin that panicked is not called again.
             Err(error) if !self.land_past_the_calls() => Err(format!(
                 "LAND failed: the vehicle may be airborne and uncommanded: {error}"
             )),
@@ -270,13 +274,13 @@ impl Link {
         }
     }
 
-    /// Waits until a vehicle that lands is disarmed, as far as frames tell that it is armed.
+    /// Waits until a landing vehicle is disarmed, if frames tell whether it is armed.
     fn wait_until_landed(&mut self) -> Result<(), String> {
         let Some(armed) = self.armed.filter(|_| self.is_commanding_a_vehicle()) else {
             return Ok(());
         };
         let until = monotonic_now().saturating_add(self.timeouts.landing);
-        // Nothing is commanded any more: reads alone are watched.
+        // Nothing is commanded any more: the watchdog only watches reads.
         self.commanded_at = None;
         let mut is_told = false;
         while self.frame.groups[armed.group].valid && self.frame.values[armed.values[0]] > 0.5 {

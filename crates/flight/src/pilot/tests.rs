@@ -1,4 +1,4 @@
-//! The pilot with a plant of its own: the model, integrated between the ticks.
+//! The pilot with its own plant: the model, integrated between the ticks.
 
 use fly_control::settings::{ControllerSettings, HoverSettings, ReferenceSettings};
 use fly_hal::{Description, GroupStatus};
@@ -62,7 +62,7 @@ struct Bench {
     time: i64,
 }
 
-/// What is wrong with the frame of a tick.
+/// What is wrong with a tick's frame.
 #[derive(Clone, Copy)]
 enum Wrong {
     Nothing,
@@ -89,7 +89,7 @@ impl Bench {
         Self::with("", on_loss, start)
     }
 
-    /// With further keys of the section `[controller]`.
+    /// Adds keys to the section `[controller]`.
     fn with(keys: &str, on_loss: OnLoss, start: State<f64>) -> Self {
         let hover = ReferenceSettings::Hover(HoverSettings::default());
         Self::following(&hover, keys, on_loss, start)
@@ -191,7 +191,7 @@ impl Bench {
         (0..ticks).map(|_| self.tick(wrong)).collect()
     }
 
-    /// What the pilot knows of the state.
+    /// The state known to the pilot.
     fn known(&self) -> State<f64> {
         let state = self.pilot.state().expect("flying");
         let (pose, twist) = state.tracked_motion().expect("a free body");
@@ -211,7 +211,7 @@ impl Bench {
 
 const DESCEND: OnLoss = OnLoss::Respond(Response::Descend);
 
-/// Off its reference, tilted and moving.
+/// Away from its reference, tilted and moving.
 fn disturbed() -> State<f64> {
     State {
         pose: SE3::new(
@@ -247,7 +247,7 @@ fn commands_change_no_faster_than_their_rate_times_the_time_between_them() {
     let mut before = bench.pilot.commands().expect("commands").to_vec();
     let (mut ticks, mut fastest, mut after_a_gap) = (0, 0.0_f64, 0.0_f64);
     for i in 0..1500 {
-        // Now and then some frames are lost: the next command may be further away.
+        // Some frames are lost from time to time; the next command may then jump further.
         let wrong = if i % 100 < 5 {
             Wrong::NoFrame
         } else {
@@ -302,7 +302,7 @@ fn a_read_that_failed_never_feeds_the_prediction() {
         let mut bench = Bench::new(DESCEND, disturbed());
         bench.run(150, Wrong::Nothing);
         let known = bench.known();
-        // It left another position in the frame, newer than the last one.
+        // A failed read left another position in the frame, newer than the last one.
         bench.frame.values[0] += 100.0;
         for group in &mut bench.frame.groups {
             group.stamp = bench.time;
@@ -320,7 +320,7 @@ fn groups_that_are_still_good_correct_the_prediction() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.run(150, Wrong::Nothing);
     bench.run(100, Wrong::NotFinite(0));
-    // A gust that the model knows nothing of.
+    // A gust, unknown to the model.
     bench.plant.twist[5] += 0.3;
     bench.tick(Wrong::NotFinite(0));
     let state = bench.known();
@@ -335,7 +335,7 @@ fn what_repeats_itself_is_predicted_onwards() {
     for group in 0..4 {
         let mut bench = Bench::new(DESCEND, disturbed());
         bench.run(50, Wrong::Nothing);
-        // Not yet stale: that takes 20 ms.
+        // Not stale yet: that takes 20 ms.
         for decision in bench.run(9, Wrong::Stale(group)) {
             assert_eq!(decision.action, Action::Control);
             let (known, true_state) = (bench.known(), &bench.plant);
@@ -440,7 +440,7 @@ fn a_vehicle_is_armed_only_where_its_reference_begins() {
             assert_eq!(decision.action, Action::Wait, "{far} m, {turned} rad");
         }
     }
-    // Near enough, and not complete.
+    // Near the start, but incomplete.
     bench.plant = State::at_rest(SE3::identity());
     assert_eq!(bench.tick(Wrong::NotFinite(2)).action, Action::Wait);
     assert_eq!(bench.tick(Wrong::Nothing).action, Action::Arm);

@@ -25,9 +25,10 @@ pub enum Fault {
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
-    /// A sensor of the estimator (by its group) has told the very same numbers with new stamps for longer than `safety.stale_ms`.
+    /// A sensor of the estimator (by its group) has repeated the same values with new stamps for longer than
+    /// `safety.stale_ms`.
     Frozen(usize),
-    /// The estimator waits for what its start needs, or its estimate has not converged.
+    /// The estimator is waiting for the measurements that it starts from, or its estimate has not converged.
     Unconverged,
     /// A standard deviation of the estimate is larger than `[estimator]` allows.
     Uncertain(Uncertain),
@@ -47,9 +48,9 @@ pub enum Fault {
     Hung,
     /// A limit of `[safety]` is exceeded.
     Limit(Limit),
-    /// The user, or the end of the flight, asks for a landing.
+    /// The user or the end of the flight requests a landing.
     Requested,
-    /// Somebody took the vehicle.
+    /// Another pilot or program took control of the vehicle.
     Taken,
 }
 
@@ -76,7 +77,7 @@ impl Uncertain {
 }
 
 impl Fault {
-    /// Whether it is over as soon as frames are complete again.
+    /// Whether the fault ends as soon as frames are complete again.
     pub fn is_of_frames(self) -> bool {
         match self {
             Self::Missing
@@ -104,7 +105,7 @@ impl Fault {
         }
     }
 
-    /// The fault in words, with the names of groups and commands. Printing it does not allocate.
+    /// Describes the fault, with the names of groups and commands. Formatting does not allocate.
     pub fn describe<'a>(self, groups: &'a [String], commands: &'a [String]) -> impl Display + 'a {
         let name = |names: &'a [String], index: usize| names.get(index).map_or("?", String::as_str);
         fmt::from_fn(move |f| match self {

@@ -1,13 +1,13 @@
-//! The limits of a flight to which the supervisor answers.
+//! The flight limits that the supervisor responds to.
 
-/// What is limited.
+/// The limited quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Distance from the reference, m.
     PositionError,
     /// Angle from the reference, rad.
     AttitudeError,
-    /// The same, its root mean square over the settling time of the loop.
+    /// Root mean square of the angle from the reference over the loop's settling time, rad.
     LostAttitude,
     /// Angle between the body's z axis and the vertical, rad.
     Tilt,
@@ -15,15 +15,15 @@ pub enum Limit {
     Speed,
     /// Height, m.
     Height,
-    /// Minus the height, m.
+    /// Negative height, m.
     Floor,
-    /// Distance outside of a region, by its index, m.
+    /// Distance outside a region, by its index, m.
     Fence(usize),
-    /// The largest velocity in a joint, rad/s or m/s.
+    /// The largest joint velocity, rad/s or m/s.
     JointSpeed,
     /// Time for which inputs have been at their limits, s.
     Saturated,
-    /// Speed towards the ground where it is touched, m/s.
+    /// Vertical speed at touchdown, m/s.
     Touchdown,
     /// Depth below the ground, m.
     Depth,

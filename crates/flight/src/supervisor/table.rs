@@ -1,4 +1,4 @@
-//! The supervisor's table: in which mode what leads where, and what the tick then does.
+//! The supervisor's transition table: for each mode and trigger, the next mode and the tick's action.
 //!
 //! `docs/safety.md` shows it; [`markdown`] writes it there.
 
@@ -7,13 +7,14 @@ use std::fmt::Write as _;
 /// The supervisor's mode. Logged with every tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// No complete frame has come yet, or the reference begins too far from the vehicle that would be armed; nothing is sent.
+    /// No complete frame has arrived yet, or the reference begins too far from the vehicle to be armed. Nothing is
+    /// sent.
     Disarmed,
-    /// The vehicle is being armed; nothing is sent.
+    /// The vehicle is being armed. Nothing is sent.
     Arming,
-    /// The armed vehicle takes off by itself; nothing is sent.
+    /// The armed vehicle takes off by itself. Nothing is sent.
     TakingOff,
-    /// The first complete frame has come, and there is nothing left to arm; the first command is still to come.
+    /// The first complete frame has arrived and nothing is left to arm. The first command is still to come.
     Armed,
     /// Frames are good and the controller flies.
     Flying,
@@ -25,7 +26,7 @@ pub enum Mode {
     HoldPosition,
     /// Failsafe: level attitude and descent.
     Descending,
-    /// The backend is asked to land by itself; until it does, the failsafe goes on.
+    /// The backend is asked to land by itself; the failsafe continues until it does.
     Landing,
     /// The flight is over.
     Ended,
@@ -34,52 +35,52 @@ pub enum Mode {
 /// What may change the mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The first complete frame, and nothing must be armed.
+    /// The first complete frame, and no vehicle has to be armed.
     Ready,
-    /// A complete frame, the vehicle must be armed, and the reference begins near it.
+    /// A complete frame of a vehicle that must be armed, with the reference beginning near it.
     Arm,
     /// The vehicle is armed, and must take off by itself.
     TakeOff,
-    /// The vehicle is armed, and where it must be.
+    /// The vehicle is armed and at its start.
     Armed,
     /// A complete frame.
     Good,
-    /// A tick without a complete frame, or whose command could not be computed or sent; shorter than the hold time.
+    /// A tick without a complete frame, or whose command could not be computed or sent, within the hold time.
     Fault,
     /// A command that was computed from a complete frame passed the host's check.
     Commanded,
     /// Faults for longer than the hold time in a shadow flight.
     Skip,
-    /// Response to faults for longer than the hold time, or to an exceeded limit: hold the position.
+    /// Response to faults beyond the hold time, or to an exceeded limit: hold the position.
     Hold,
-    /// The same: level and descend.
+    /// The same causes; response: level and descend.
     Descend,
-    /// The same, or at the user's request: land.
+    /// The same causes, or the user's request; response: land.
     Land,
-    /// The same: stop the motors.
+    /// The same causes as for `Hold`; response: stop the motors.
     Terminate,
     /// The frames whose loss began the failsafe have been back for the hold time, and `safety.resume` is set.
     Resume,
     /// The failsafe has lasted for `safety.max_descent_time`.
     Expired,
-    /// No complete frame has come for `safety.max_blind_time`: the failsafe has flown on the model alone.
+    /// No complete frame for `safety.max_blind_time`: the failsafe has flown on the model alone.
     Blind,
     /// The vehicle stands on the ground.
     TouchedDown,
-    /// The backend lands by itself from here on, or nothing real is in the air.
+    /// From now on the backend lands by itself, or nothing real is in the air.
     Landed,
-    /// Somebody took the vehicle, as a pilot who changes its mode.
+    /// Another pilot or program took control of the vehicle, for example by changing its mode.
     Taken,
 }
 
 /// The action of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// None: nothing is commanded yet.
+    /// Nothing: no command is due yet.
     Wait,
-    /// Begin to arm the vehicle, or ask how far that is.
+    /// Begin to arm the vehicle, or poll the progress.
     Arm,
-    /// Begin the take-off, or ask how far that is.
+    /// Begin the take-off, or poll the progress.
     TakeOff,
     /// Run the controller on the measured state with the flight's reference.
     Control,
@@ -87,7 +88,7 @@ pub enum Action {
     Hold,
     /// Skip this tick of a recording.
     Pause,
-    /// Run the controller on the measured or predicted state with the failsafe's reference: descent, or position hold.
+    /// Run the controller on the measured or predicted state with the failsafe's reference: descent or position hold.
     Failsafe,
     /// End the flight.
     Stop,
@@ -98,11 +99,11 @@ pub enum Action {
 pub struct Transition {
     /// The mode before.
     pub from: Mode,
-    /// What happens.
+    /// The trigger.
     pub trigger: Trigger,
     /// The mode after.
     pub to: Mode,
-    /// What the tick does.
+    /// The tick's action.
     pub action: Action,
 }
 
@@ -115,8 +116,8 @@ const fn row(from: Mode, trigger: Trigger, to: Mode, action: Action) -> Transiti
     }
 }
 
-/// All transitions. What is not in the table does not happen; should it, the mode stays and the tick does its
-/// [usual action](Mode::usual_action).
+/// All transitions. Any combination that is not in the table should not occur; if it does, the mode stays and the
+/// tick does its [usual action](Mode::usual_action).
 #[rustfmt::skip]
 pub const TABLE: &[Transition] = {
     use Mode as M;
@@ -214,7 +215,7 @@ pub const TABLE: &[Transition] = {
     ]
 };
 
-/// The table as an array over modes and triggers.
+/// The table indexed by mode and trigger.
 static NEXT: [[Option<(Mode, Action)>; Trigger::ALL.len()]; Mode::ALL.len()] = {
     let mut next = [[None; Trigger::ALL.len()]; Mode::ALL.len()];
     let mut index = 0;
@@ -228,7 +229,7 @@ static NEXT: [[Option<(Mode, Action)>; Trigger::ALL.len()]; Mode::ALL.len()] = {
     next
 };
 
-/// Where `trigger` leads from `from`, and the tick's action; `None` if it is not in the table.
+/// The next mode and the tick's action for `trigger` in mode `from`; `None` if the table has no such transition.
 pub fn next(from: Mode, trigger: Trigger) -> Option<(Mode, Action)> {
     NEXT[from as usize][trigger as usize]
 }
@@ -254,7 +255,7 @@ impl Mode {
         matches!(self, Self::HoldPosition | Self::Descending | Self::Landing)
     }
 
-    /// Whether the vehicle is not ours to fly yet: it is not armed, or takes off by itself.
+    /// Whether the flight does not command the vehicle yet: it is not armed, or takes off by itself.
     pub fn is_before_flight(self) -> bool {
         matches!(self, Self::Disarmed | Self::Arming | Self::TakingOff)
     }
@@ -264,7 +265,7 @@ impl Mode {
         matches!(self, Self::Landing | Self::Ended)
     }
 
-    /// What a tick does in which nothing happens.
+    /// The action of a tick without a trigger.
     pub fn usual_action(self) -> Action {
         match self {
             Self::Disarmed | Self::Armed => Action::Wait,
@@ -365,8 +366,8 @@ impl Action {
     }
 }
 
-/// The table in Markdown: a row for each mode but the last, which nothing leaves; a column for each trigger. A cell holds the
-/// next mode and, in brackets, the action.
+/// The table in Markdown: a row for each mode but the last, which has no successor, and a column for each trigger. A
+/// cell holds the next mode and, in brackets, the action.
 pub fn markdown() -> String {
     let mut text = String::from("| trigger |");
     let modes = || Mode::ALL.into_iter().filter(|mode| *mode != Mode::Ended);

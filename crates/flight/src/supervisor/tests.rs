@@ -1,4 +1,4 @@
-//! The state machine alone: ticks as lines of letters.
+//! The state machine alone, driven by strings of one letter per tick.
 
 use super::*;
 
@@ -69,18 +69,18 @@ fn decisions_per_tick() {
     check("....", "CCCC");
     // A dropout of 40 ms is bridged: the last command is 50 ms old when the next frame comes.
     check("..xxxx..", "CCHHHHCC");
-    // Fifty milliseconds after the last good frame the descent begins; nobody has landed after 60 ms of it, and it goes on.
+    // The descent begins 50 ms after the last good frame. It goes on after another 60 ms, because nothing has landed.
     check(".xxxxxxxxxxxxx", "CHHHHFFFFFFFFF");
-    // It is latched: good frames do not end it.
+    // The failsafe is latched: good frames do not end it.
     check(".xxxxx.....x..", "CHHHHFFFFFFFFF");
     // Each dropout has its own hold time.
     check(".xxx.xxxx.x.", "CHHHCHHHHCHC");
     // Before the first good frame nothing is known and nothing is sent.
     check("xxxxxxxxxx.x", "WWWWWWWWWWCH");
-    // Nor is anything for a moment while commands are refused; where there never is a good one the flight ends.
+    // Nothing is sent while all commands are refused; without a single good one the flight ends.
     check("xxcc.xc.", "WWWWCHHC");
     check("xccccccc", "WWWWWWSS");
-    // A refused command is a fault like a missing frame, and so is the mix of both.
+    // A refused command is a fault like a missing frame; so is a mix of both.
     check(".cccccc", "CHHHHFF");
     check(".xcxc.", "CHHHHC");
 }
@@ -98,7 +98,7 @@ fn a_failsafe_that_lasts_too_long_becomes_a_landing() {
     }
 }
 
-/// What counts is how long nothing was seen, whatever began the failsafe.
+/// What counts is the time without a frame, whatever began the failsafe.
 #[test]
 fn a_failsafe_that_flies_blind_for_too_long_becomes_a_landing() {
     for response in [Response::Hold, Response::Descend] {
@@ -111,7 +111,7 @@ fn a_failsafe_that_flies_blind_for_too_long_becomes_a_landing() {
             supervisor.respond(0, began, response);
             supervisor
         };
-        // A frame in between is enough, though it does not end the failsafe.
+        // One frame in between is enough, although it does not end the failsafe.
         let mut supervisor = blind(Fault::Missing);
         assert_eq!(run(&mut supervisor, ".xxxxxxxxx.xxxxxxxxx"), "F".repeat(20));
         assert_ne!(supervisor.mode(), Mode::Landing);
@@ -125,7 +125,7 @@ fn a_failsafe_that_flies_blind_for_too_long_becomes_a_landing() {
     }
 }
 
-/// The failsafe of lost frames goes on if a limit has asked for one meanwhile, stronger or not.
+/// A failsafe for lost frames continues if a limit has requested one meanwhile, stronger or not.
 #[test]
 fn frames_that_come_back_do_not_end_what_a_limit_asks_for() {
     for response in [Response::Hold, Response::Descend] {
@@ -158,14 +158,14 @@ fn frames_that_come_back_end_the_descent_that_they_began() {
         Supervisor::new(policy)
     };
     let mut supervisor = descending(true);
-    // They must be good for as long as the hold time: one that comes between does not count.
+    // Frames must be good for as long as the hold time: a single one in between does not count.
     let ticks = ".xxxxxx..x.......";
     assert_eq!(run(&mut supervisor, ticks), "CHHHHFFFFFFFFFFCC");
     let report = supervisor.report();
     assert_eq!((report.resumed, report.given_up), (1, None));
     let mut latched = descending(false);
     assert_eq!(run(&mut latched, ticks), "CHHHHFFFFFFFFFFFF");
-    // What the frames did not begin they do not end.
+    // Frames do not end a failsafe that their loss did not begin.
     let mut limited = descending(true);
     run(&mut limited, "..");
     limited.exceeded(20 * MS, Limit::Height, Response::Descend);
@@ -174,7 +174,7 @@ fn frames_that_come_back_end_the_descent_that_they_began() {
     }
 }
 
-/// Telemetry that is slower than the loop comes back as well.
+/// Telemetry that is slower than the loop recovers as well.
 #[test]
 fn slow_telemetry_of_a_real_vehicle_ends_the_descent_too() {
     let policy = Policy {
@@ -248,7 +248,7 @@ fn a_vehicle_is_armed_before_its_first_command() {
         must_arm: true,
         ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
     });
-    // However far the reference is, and however long it takes.
+    // Whatever the distance to the reference, and however long it takes.
     assert_eq!(run(&mut supervisor, "x..x..xxxxxxxxxx."), "W".repeat(17));
     assert!(supervisor.waits_to_arm());
     assert_eq!(supervisor.arm(170 * MS), Action::Arm);
@@ -311,7 +311,7 @@ fn events_are_told_once_and_in_order() {
         {
             supervisor.commanded(time);
         }
-        // Nobody asks in the first tick: what happened there is not lost.
+        // No event is taken in the first tick: its events must not be lost.
         if tick == 0 {
             continue;
         }
@@ -346,7 +346,7 @@ fn a_gap_that_no_tick_told_of_is_a_loss() {
     assert_eq!(supervisor.frame(i64::MAX, Ok(())), Action::Failsafe);
     assert_eq!(supervisor.report().given_up, Some((i64::MAX, Fault::Gap)));
 
-    // The recording of another controller's flight goes on where it goes on.
+    // The recording of another controller's flight continues after a gap.
     let mut supervisor = Supervisor::new(Policy {
         on_loss: OnLoss::Skip,
         ..gap

@@ -1,6 +1,7 @@
-//! After the first step a flight does not allocate: the loop, the pilot, the plugin and the log's near end, C code included.
+//! After its first tick a flight does not allocate: neither the loop nor the pilot, the plugin or the log's queue, C
+//! code included.
 //!
-//! With `active_set` the count is 0. What `osqp` allocates when it polishes a solution is counted and printed.
+//! With `active_set` the count is 0. OSQP allocates when it polishes a solution; that is counted and printed.
 
 use fly_flight::{Flight, McapFile, backend};
 
@@ -44,7 +45,7 @@ fn no_step_but_the_first_allocates() {
     }
 }
 
-/// The observer of disturbances, with a weak rotor, and the controllers that other multirotors fly with.
+/// The disturbance observer, with a weak rotor, and the textbook controllers.
 #[test]
 fn neither_do_the_observer_and_the_controllers_of_others() {
     let wind = "backend.sim.wind.velocity=[3, 0, 0]";
@@ -69,7 +70,7 @@ fn neither_do_the_observer_and_the_controllers_of_others() {
     }
 }
 
-/// Leads and predictions, with an observer, lost frames and a change of the inputs' bounds aside.
+/// Lead compensation and prediction, apart from an observer, lost frames and changed input bounds.
 #[test]
 fn neither_do_leads_and_predictions() {
     let faults = "backend.sim.faults=[{ kind = \"missing\", from = 0.5, until = 0.54 }]";
@@ -103,7 +104,7 @@ fn neither_does_the_air() {
     assert_eq!(allocations, 0, "in {steps} steps");
 }
 
-/// Contacts with the ground, a load that is dropped on it, arms that servos turn.
+/// Contacts with the ground, a load dropped on it, arms turned by servos.
 #[test]
 fn neither_do_contacts_openings_and_servos() {
     let drop = [
@@ -122,7 +123,7 @@ fn neither_do_contacts_openings_and_servos() {
     }
 }
 
-/// The estimator, on whose state it flies, and beside the measured one.
+/// The estimator: flying on its state, and running beside the measured one.
 #[test]
 fn neither_does_the_estimator() {
     let common = ["flight.duration=3", "controller.allocation=active_set"];
@@ -139,7 +140,7 @@ fn neither_does_the_estimator() {
 
 #[test]
 fn what_osqp_allocates_is_known() {
-    // Inside the limits nothing is solved.
+    // Within the limits there is nothing to solve.
     assert_eq!(
         fly(
             "tricopter.toml",
@@ -152,7 +153,7 @@ fn what_osqp_allocates_is_known() {
     println!(
         "quadcopter-loop with osqp: {allocations} allocations in {steps} steps, 290 of them at the limits"
     );
-    // It polishes each of its solutions, and that allocates.
+    // OSQP polishes each solution, which allocates.
     assert!(allocations <= 290 * 100, "{allocations} allocations");
 }
 
@@ -166,7 +167,7 @@ fn neither_do_dropouts_nor_the_descent() {
         "safety.max_descent_time=2",
         &faults,
     ];
-    // Their messages go to the log: keeping them costs nothing either.
+    // Messages go to the log; keeping them does not allocate either.
     let (allocations, steps) = fly("quadcopter.toml", &set);
     assert!(
         (1700..1900).contains(&steps),

@@ -1,4 +1,4 @@
-//! Configurations and plugins of these tests.
+//! Configurations and plugins for these tests.
 
 use fly_flight::config::{Configuration, Options};
 use fly_hal::SearchPath;
@@ -13,7 +13,7 @@ pub fn configuration(name: &str, set: &[&str]) -> Configuration {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Where cargo puts the plugins that these tests depend on: beside the test program.
+/// Where cargo puts the plugins that these tests depend on: next to the test program.
 pub fn plugins() -> SearchPath {
     let program = std::env::current_exe().unwrap();
     SearchPath::standard([program.parent().unwrap().to_owned()])

@@ -1,4 +1,4 @@
-//! Flights on the state that the estimator makes of simulated sensors, of which some fail.
+//! Flights on the state estimated from simulated sensors, some of which fail.
 
 #![allow(non_snake_case)]
 
@@ -22,10 +22,10 @@ const EXAMPLE: &str = "examples/quadcopter-estimated.toml";
 const CAPTURE: &str = "motion_capture.position";
 const GYRO: &str = "imu.angular_velocity";
 
-/// Changes what is read: time (s), description, frame.
+/// Modifies a frame that was read: time (s), description, frame.
 type Spoil = Box<dyn FnMut(f64, &Description, &mut FrameMut) + Send>;
 
-/// The simulation, read through somebody who spoils it.
+/// The simulation, with its frames modified.
 struct Spoiled {
     simulation: Simulation,
     spoil: Spoil,
@@ -106,7 +106,7 @@ fn sensor<'a>(summary: &'a Summary, name: &str) -> &'a SensorReport {
         .expect("it is used")
 }
 
-/// Where a group stands in a frame, and its values.
+/// Index of a group in a frame, and indices of its values.
 fn place(description: &Description, group: &str) -> (usize, Vec<usize>) {
     let values = fly_hal::signal::group_names(group)
         .map(|name| description.value_index(&name).expect("a value"))
@@ -114,7 +114,7 @@ fn place(description: &Description, group: &str) -> (usize, Vec<usize>) {
     (description.find_group(group).expect("a group"), values)
 }
 
-/// Keeps a group as it was at this time: its numbers, and its stamp unless that goes on.
+/// Freezes a group at its values at this time, and its stamp as well unless the stamp advances.
 fn holds(
     group: &'static str,
     from: f64,
@@ -142,7 +142,7 @@ fn holds(
     }
 }
 
-/// Changes the numbers of a group in an interval of time.
+/// Changes the values of a group in a time interval.
 fn changes(
     group: &'static str,
     from: f64,
@@ -152,7 +152,7 @@ fn changes(
     let mut last: Option<GroupStatus> = None;
     move |time, description, frame| {
         let (at, values) = place(description, group);
-        // Numbers stay in a frame until new ones come.
+        // A frame keeps its values until new ones arrive.
         let is_new = last.replace(frame.groups[at]) != Some(frame.groups[at]);
         if is_new && (from..until).contains(&time) {
             let first = values[0];
@@ -198,7 +198,7 @@ fn it_flies_as_on_the_measured_state() {
             [&estimated, &measured].map(|summary| summary.errors[kind].magnitude.rms());
         assert!(with < 2.0 * without, "{kind}: {with} {without}");
     }
-    // The biases that the simulation was told.
+    // The biases configured in the simulation.
     let [gyro, accelerometer] = report(&estimated).biases;
     for (found, bias) in gyro.iter().zip([0.01, -0.02, 0.005]) {
         assert!((found - bias).abs() < 3e-3, "{gyro:?}");
@@ -222,11 +222,11 @@ fn a_position_sensor_that_stops_or_freezes_ends_in_the_failsafe() {
             .failsafe
             .as_ref()
             .map_or(0.0, |failsafe| failsafe.time);
-        // The timeout, the delay of the filter and the hold time after the last measurement.
+        // The timeout, the filter's delay and the hold time after the last measurement.
         assert!((5.5..5.65).contains(&time), "{time}");
         let repeated = sensor(&summary, "motion_capture").repeated;
         assert_eq!(repeated > 0, goes_on, "{repeated}");
-        // In the failsafe the IMU goes on: the estimate drifts slowly.
+        // The IMU continues in the failsafe, so the estimate drifts slowly.
         let [position, _] = report(&summary).errors.expect("the truth is told");
         assert!(position.max() < 0.5, "{}", position.max());
     }
@@ -247,12 +247,12 @@ fn a_jump_is_rejected_and_one_that_lasts_is_taken_in_the_end() {
     let summary = fly(&[], changes(CAPTURE, 5.0, 1e9, |x| x + 1.0));
     assert_eq!(summary.interventions.resumed, 1, "{}", given_up(&summary));
     assert!(sensor(&summary, "motion_capture").widened >= 1);
-    // It flies where the cameras say it is.
+    // It flies where the motion capture says it is.
     let error = summary.errors[0].steady_offset;
     assert!((error - 1.0).abs() < 0.1, "{error}");
 }
 
-/// GNSS beside the pose of the simulation: the attitude comes from the motion, or with a magnetometer from the field.
+/// GNSS besides the simulation's pose: the attitude comes from the motion or, with a magnetometer, from the field.
 #[test]
 fn outdoors_it_finds_its_attitude() {
     let gnss = "backend.sim.sensors={ imu = {}, gnss = { drift = [0, 0, 0] }, barometer = { drift = 0 }, magnetometer = { field = [2e-5, 0, -4.3e-5] } }";
@@ -262,7 +262,7 @@ fn outdoors_it_finds_its_attitude() {
         "backend.sim.sensors.ideal=true",
         "estimator.state=measured",
         "estimator.motion_capture.use=false",
-        // Brisk enough for the motion to tell the heading.
+        // Brisk enough for the heading to be observable from the motion.
         "reference.amplitude=[5, 4, 0.5]",
         "estimator.filter.start_accelerometer_bias=0.1",
         "estimator.filter.start_gyro_bias=0.01",
@@ -322,7 +322,7 @@ fn an_imu_that_fails_is_a_sensor_that_fails() {
     assert_eq!(given_up(&summary), "`imu.angular_velocity` is not finite");
     let summary = fly(&short, holds(GYRO, 5.0, false));
     assert_eq!(given_up(&summary), "`imu.angular_velocity` is stale");
-    // All of it: one triad alone that repeats itself may be rounded.
+    // The whole IMU: a single triad that repeats may be rounded.
     let (mut gyro, mut force) = (
         holds(GYRO, 5.0, true),
         holds("imu.specific_force", 5.0, true),
@@ -355,7 +355,7 @@ fn late_measurements_count_where_they_were_made() {
     );
     let capture = sensor(&summary, "motion_capture");
     assert!(capture.accepted > 850 && capture.late == 0, "{capture:?}");
-    // Those that are later than the filter remembers are of no use, and the flight does not begin.
+    // Measurements later than the filter's memory are useless, and the flight does not begin.
     let summary = late("estimator.filter.delay=0.02");
     assert_eq!(summary.verdict, Verdict::BackendFailed);
     assert!(sensor(&summary, "motion_capture").late > 100);
@@ -363,7 +363,7 @@ fn late_measurements_count_where_they_were_made() {
     assert!(end.contains("the estimate has not converged"), "{end}");
 }
 
-/// The section of the example, with changes, against a backend with these groups.
+/// The example's section, with changes, against a backend with these groups.
 fn bind(set: &[&str], groups: &[&str]) -> Result<Vec<&'static str>, String> {
     let section = configuration(EXAMPLE, set).estimator.expect("a section");
     let described = groups
@@ -444,7 +444,7 @@ fn what_is_missing_is_named() {
     ] {
         assert_eq!(bind(set, groups).expect_err(expected), expected);
     }
-    // A flight says the same.
+    // A flight reports the same.
     let configuration = configuration(EXAMPLE, &["estimator.barometer.use=true"]);
     let mut sink = Discard;
     let flight = Flight::new(
@@ -504,7 +504,8 @@ fn frames(configuration: &Configuration) -> (Description, Vec<Frame>) {
     (description, frames.collect())
 }
 
-/// The normalised squared errors of attitude, velocity and position, which the simulation tells the truth about, over seeded flights of simulated sensors.
+/// The normalised squared errors of attitude, velocity and position against the simulation's truth, over seeded flights
+/// with simulated sensors.
 #[test]
 fn through_the_flight_the_covariance_is_that_of_the_errors() {
     let n = 200;
@@ -588,7 +589,8 @@ fn second_half(flown: &Memory) -> f64 {
     (sum / f64::max(count, 1.0)).sqrt()
 }
 
-/// Every shipped flight of a vehicle, on motion capture at 50 Hz and an IMU, beside the same flight on the true state.
+/// Every shipped vehicle flight, on motion capture at 50 Hz and an IMU, compared with the same flight on the true
+/// state.
 #[test]
 fn shipped_flights_err_at_most_twice_as_much() {
     let sensors = [
@@ -642,7 +644,7 @@ fn shipped_flights_err_at_most_twice_as_much() {
         );
         let is_flown = estimated.verdict == Verdict::Flown;
         let is_good = position.rms() < 0.05 && attitude.rms() < 1_f64.to_radians();
-        // What is left in the end is the sensors', where the true state leaves nothing.
+        // What remains at the end comes from the sensors; on the true state nothing remains.
         let is_near = late_estimated <= (2.0 * late).max(5e-3);
         if !(is_flown && is_good && q <= 2.0 * p && b <= 2.0 * a && is_near) {
             failed.push(format!(

@@ -5,13 +5,13 @@ use fly_flight::fleet::{Fleet, FleetSummary};
 use fly_flight::{Discard, Flight, Memory, Verdict, backend};
 use fly_plugin_sim::Simulation;
 
-/// What cannot fly together: not what it should be told.
+/// Reads a valid fleet configuration.
 fn read(text: &str) -> FleetConfiguration {
     FleetConfiguration::from_toml("fleet", text)
         .unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
-/// Flies, and keeps the rows of every vehicle and of the world.
+/// Flies and keeps the rows of every vehicle and of the world.
 fn fly(configuration: &FleetConfiguration) -> (FleetSummary, Vec<Memory>, Memory) {
     let world = backend::configure::<Simulation>(configuration, false).expect("a world");
     let mut rows = vec![Memory::default(); configuration.vehicles.len()];
@@ -21,7 +21,8 @@ fn fly(configuration: &FleetConfiguration) -> (FleetSummary, Vec<Memory>, Memory
     (summary, rows, of_world)
 }
 
-/// Everything that a log would hold of the flight, bit for bit: text tells every number apart, and NaN is itself.
+/// Everything that a log would hold of the flight, bit for bit: the text distinguishes all numbers, and NaN equals
+/// itself.
 fn told(rows: &Memory) -> Vec<String> {
     rows.rows.iter().map(|row| format!("{row:?}")).collect()
 }
@@ -65,7 +66,7 @@ fn what_shares_nothing_flies_as_alone_bit_for_bit() {
         }
         assert_eq!(rows.rows.len(), together.rows.len());
     }
-    // The world holds all bodies, and the stone falls as nobody holds it.
+    // The world holds all bodies, and the stone falls freely.
     assert_eq!(of_world.rows.len(), 1001);
     assert_eq!(
         of_world.header.bodies,
@@ -90,13 +91,13 @@ fn what_shares_nothing_flies_as_alone_bit_for_bit() {
         (height - (9.0 - 0.5 * 9.81 * 4.0)).abs() < 1e-9,
         "{height} m"
     );
-    // The same again.
+    // Repeated.
     let (_, again, world_again) = fly(&configuration);
     assert!(rows.iter().zip(&again).all(|(a, b)| told(a) == told(b)));
     assert_eq!(told(&of_world), told(&world_again));
 }
 
-/// One that loses its way ends; its rotors give the least, and the other flies on.
+/// A vehicle that diverges ends; its rotors run at their minimum, and the other flies on.
 #[test]
 fn one_that_ends_does_not_end_the_others() {
     let configuration = read(
@@ -181,7 +182,7 @@ fn mistakes_are_told_with_their_place() {
     assert!(error.to_string().contains("stone"), "{error}");
 }
 
-/// Nobody wants rows of the world: none are made.
+/// Without a sink that wants rows of the world, none are built.
 #[test]
 fn a_world_without_a_record() {
     let configuration = read(APART);

@@ -1,4 +1,4 @@
-//! The tests of `fly-flight`: one program, so that they link once.
+//! The tests of `fly-flight`, in one program so that they link once.
 
 mod allocation;
 mod common;

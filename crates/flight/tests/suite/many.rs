@@ -1,4 +1,4 @@
-//! Many flights at once in one process: each is what it is alone.
+//! Many flights at once in one process: each is the same as alone.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use fly_testing::mcap::without_run;
 
 use crate::common;
 
-/// Configurations, and whether the simulation is loaded or linked where they fly together.
+/// Configurations, and whether the simulation is loaded or linked when they fly together.
 const FLIGHTS: [(&str, &str, bool); 8] = [
     ("tricopter.toml", "flight.seed=3", true),
     ("tricopter-load.toml", "flight.seed=4", false),
@@ -28,7 +28,7 @@ const FLIGHTS: [(&str, &str, bool); 8] = [
     ("examples/arm-joints.toml", "flight.seed=8", true),
 ];
 
-/// Flies these configurations in turns, one tick each, and returns their logs.
+/// Flies these configurations in turns of one tick each, and returns their logs.
 fn fly(folder: &Path, flights: &[(&str, &str, bool)]) -> Vec<Vec<u8>> {
     let paths: Vec<_> = (flights.iter())
         .map(|(name, ..)| folder.join(name.replace('/', "-")).with_extension("mcap"))

@@ -1,4 +1,4 @@
-//! A program that brings its own backend, without a plugin and without a section `[backend]`.
+//! A program that provides its own backend, without a plugin or a section `[backend]`.
 
 use fly_flight::{Configuration, Discard, End, Flight, FlightError, Memory};
 use fly_hal::{
@@ -134,7 +134,7 @@ fn what_is_wrong_is_told_with_its_place() {
         fly_flight::backend::load(&configuration, &fly_hal::SearchPath::standard([]), false);
     let error = error.expect_err("no backend is named").to_string();
     assert!(error.contains("no backend is chosen"), "{error}");
-    // A flight that is dropped has stopped its backend; nothing is left of it.
+    // Dropping a flight stops its backend and releases everything.
     let mut sink = Discard;
     let plant = Instance::of(Slider::at(0.3)).expect("a plant");
     let mut flight = Flight::new(&configuration, plant, &mut sink).expect("a flight");

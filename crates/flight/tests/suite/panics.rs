@@ -1,4 +1,4 @@
-//! Whatever ends a flight, a vehicle that was commanded lands: a panic of this program, and a flight that is dropped.
+//! However a flight ends, a commanded vehicle lands: also after a panic of this program, or if the flight is dropped.
 
 use fly_flight::{Discard, End, Flight, Message, Sink};
 use fly_log::{Header, LogError, Pace, Row, RunMetadata};

@@ -1,4 +1,5 @@
-//! Flights whose backend takes setpoints: an autopilot with inner loops of its own, slow telemetry that comes late, and another thrust than it was told.
+//! Flights whose backend takes setpoints: an autopilot with its own inner loops, slow and delayed telemetry, and a
+//! thrust that differs from the commanded one.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,43 +15,43 @@ use nalgebra::{Vector3, Vector4};
 use crate::common;
 
 const GRAVITY: f64 = 9.81;
-/// Of the attitude loop, 1/s: roll, pitch and yaw.
+/// Gains of the attitude loop, 1/s: roll, pitch and yaw.
 const ATTITUDE_GAINS: [f64; 3] = [6.5, 6.5, 2.8];
 /// Largest angular velocity, rad/s.
 const LARGEST_RATE: f64 = 3.84;
-/// Of thrust, s.
+/// Time constant of the thrust, s.
 const THRUST_LAG: f64 = 0.03;
-/// Integration steps of a tick.
+/// Integration steps per tick.
 const SUBSTEPS: u32 = 4;
-/// Ticks between two frames of the telemetry, and by which it is late: 20 ms each.
+/// Ticks between two telemetry frames, and their delay: 20 ms each.
 const TELEMETRY: u64 = 10;
 const LATENCY: usize = 10;
 
-/// Where the vehicle was: time (s), position and height of the attitude's z axis.
+/// The vehicle's track: time (s), position and attitude.
 type Track = Arc<Mutex<Vec<(f64, Vector3<f64>, SO3<f64>)>>>;
 
-/// A multicopter that an autopilot flies, told by setpoints.
+/// A multicopter under an autopilot that takes setpoints.
 struct Autopilot {
     description: Description,
     set: CommandSet,
     ticks: Ticks,
     tick: u64,
     mass: f64,
-    /// What it gives of a thrust that it is told.
+    /// Ratio of actual to commanded thrust.
     scale: f64,
-    /// Response time of its rate loop, s.
+    /// Response time of the rate loop, s.
     rate_time: f64,
     pose: SE3<f64>,
-    /// World.
+    /// World frame.
     velocity: Vector3<f64>,
-    /// Body.
+    /// Body frame.
     angular_velocity: Vector3<f64>,
     thrust: f64,
     told: Option<Vec<f64>>,
-    /// Of the velocity loop of a trajectory.
+    /// Integral of the velocity loop, with a trajectory.
     integral: Vector3<f64>,
     late: VecDeque<(i64, [f64; 13])>,
-    /// When no telemetry comes, s.
+    /// Interval without telemetry, s.
     silence: [f64; 2],
     track: Track,
 }
@@ -93,7 +94,7 @@ impl Autopilot {
         (autopilot, track)
     }
 
-    /// Angular velocity and thrust that its outer loops ask for.
+    /// Angular velocity and thrust demanded by the outer loops.
     fn inner(&mut self, step: f64) -> (Vector3<f64>, f64) {
         let Some(told) = self.told.as_ref().filter(|told| !told.is_empty()) else {
             return (Vector3::zeros(), self.mass * GRAVITY);
@@ -106,7 +107,7 @@ impl Autopilot {
                 (self.turn_to(&SO3::from_quaternion(&wanted)), told[4])
             }
             _ => {
-                // Position P, velocity PI with feed-forward, as PX4 has them.
+                // P position and PI velocity control with feed-forward, as in PX4.
                 let slow = three(3) + (three(0) - self.pose.translation) * 0.95;
                 let error = slow - self.velocity;
                 self.integral += error.component_mul(&Vector3::new(0.4, 0.4, 2.0)) * step;
@@ -210,13 +211,13 @@ impl Backend for Autopilot {
     }
 }
 
-/// Where the reference of `quadcopter.toml` is.
+/// The reference of `quadcopter.toml`.
 fn lissajous(time: f64) -> Vector3<f64> {
     let (a, w, phase) = ([1.5, 1.0, 0.4], [1.1, 1.6, 0.8], [0.0, 0.5, 1.0]);
     Vector3::from_fn(|i, _| a[i] * f64::sin(w[i] * time + phase[i]))
 }
 
-/// Flies, and gives the root mean square of the true distance from the reference since it has settled, m.
+/// Flies and returns the root mean square of the true distance from the reference after settling, m.
 fn fly(
     set: CommandSet,
     settings: &[&str],
@@ -247,7 +248,7 @@ fn fly(
     (summary, rms, track)
 }
 
-/// With inner loops from quick to slow.
+/// With inner loops from fast to slow.
 #[test]
 fn the_lissajous_is_tracked_with_each_set() {
     let observed = &["controller.disturbance.bandwidth=4"][..];
@@ -274,10 +275,10 @@ fn the_lissajous_is_tracked_with_each_set() {
     }
 }
 
-/// The curve goes on from where the vehicle is as it goes from its own beginning, turned as a whole.
+/// The curve continues from the vehicle as it would from its own beginning, rotated as a whole.
 #[test]
 fn a_relative_reference_is_moved_and_turned() {
-    // Level at its beginning, where nothing accelerates sideways.
+    // Level at its beginning, without sideways acceleration.
     let settings = ["flight.relative=true", "reference.phase=[0, 0, 1]"];
     let (turn, place) = (
         SO3::exp(&Vector3::new(0.0, 0.0, 1.2)),
@@ -301,7 +302,7 @@ fn a_relative_reference_is_moved_and_turned() {
     }
 }
 
-/// The observer finds how much thrust is missing, although it is not told which torques act and sees one tick in ten.
+/// The observer finds the missing thrust, although it does not know the torques and sees one tick in ten.
 #[test]
 fn another_thrust_is_found_and_made_up_for() {
     for set in [CommandSet::Attitude, CommandSet::Rates] {
@@ -320,15 +321,15 @@ fn another_thrust_is_found_and_made_up_for() {
                 "{}",
                 body.thrust_scale
             );
-            // Nothing is known of the moments, and nothing is claimed of them.
+            // The moments are unknown and must not be reported.
             assert_eq!(body.moment, Vector3::zeros());
-            // All of the force is the thrust that is missing or too much.
+            // The whole force is the missing or excess thrust.
             let weight = body.model_mass * GRAVITY;
             let rest = body.force - Vector3::z() * ((scale - 1.0) * weight);
             assert!(rest.norm() < 0.1 * weight, "{rest}");
         }
     }
-    // Whoever follows a trajectory by himself makes up for it by himself.
+    // An autopilot that follows trajectories compensates by itself.
     let observed = ["controller.disturbance.bandwidth=4"];
     let (summary, rms, _) = fly(CommandSet::Trajectory, &observed, |autopilot| {
         autopilot.scale = 0.9;
@@ -337,7 +338,7 @@ fn another_thrust_is_found_and_made_up_for() {
     assert_eq!(summary.disturbance.expect("an observer").force, [0.0; 6]);
 }
 
-/// Without telemetry the vehicle levels and sinks, whatever it is told by.
+/// Without telemetry the vehicle levels and sinks, with every set of setpoints.
 #[test]
 fn a_failsafe_levels_and_sinks() {
     for set in CommandSet::SETPOINTS {
@@ -355,7 +356,7 @@ fn a_failsafe_levels_and_sinks() {
         let ((_, before, _), (_, after, attitude)) = (at(10.0), at(11.0));
         let moved = after - before;
         println!("{set:?}: {moved:.3?} m in a second without telemetry");
-        // It flies on a prediction alone: attitude and height are as good as the model.
+        // It flies on prediction alone: attitude and height are as good as the model.
         assert!((-1.0..-0.1).contains(&moved.z), "{set:?}: {moved}");
         assert!(moved.xy().norm() < 1.5, "{set:?}: {moved}");
         let tilt = attitude.act(&Vector3::z()).z.acos();
@@ -363,7 +364,7 @@ fn a_failsafe_levels_and_sinks() {
     }
 }
 
-/// Its own law would push it sideways; told attitudes it leans.
+/// Its own law would push it sideways; with attitude setpoints it tilts.
 #[test]
 fn a_fully_actuated_vehicle_leans_where_it_cannot_push() {
     let settings = [
@@ -412,7 +413,7 @@ fn steps_with_setpoints_do_not_allocate() {
         let mut flight = Flight::new(&configuration, instance, &mut sink).expect("a flight");
         assert_eq!(flight.tick(), None);
         let (mut steps, mut end) = (0, None);
-        // The first messages, and those of the failsafe in the middle, are not counted.
+        // The first messages and those of the failsafe in the middle are not counted.
         let mut allocations = 0;
         while end.is_none() {
             let of_tick = fly_testing::allocations(|| end = flight.tick());
@@ -426,7 +427,7 @@ fn steps_with_setpoints_do_not_allocate() {
     }
 }
 
-/// A law that knows no attitude to take cannot fly by setpoints.
+/// A law without an attitude demand cannot fly by setpoints.
 #[test]
 fn a_system_has_no_setpoints() {
     let settings = ["controller.approach=\"lee\"", "safety.then=\"hold\""];

@@ -1,4 +1,4 @@
-//! A vehicle that does next to nothing, and writes down what it is told.
+//! A vehicle that hardly does anything and records what it is told.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,20 +12,20 @@ use crate::common;
 /// What the vehicle was told.
 pub type Journal = Arc<Mutex<Vec<&'static str>>>;
 
-/// A quadcopter in real time that never moves, unless it takes off.
+/// A real-time quadcopter that never moves, except to take off.
 pub struct Statue {
     description: Description,
     journal: Journal,
     began: i64,
-    /// Reads until it has taken off, and how high it is then, m.
+    /// Reads until it has taken off, and its height then, m.
     climb: Option<(u32, f64)>,
     height: f64,
-    /// Frames without a state once it is up.
+    /// Frames without a state after the take-off.
     late: u32,
-    /// What its clock is ahead by, ns: a climb takes a tenth of a second of it with each read.
+    /// How far its clock is ahead, ns: in a climb each read takes a tenth of a second of it.
     ahead: i64,
     armed: bool,
-    /// Reads until it has landed, once it lands.
+    /// Reads until it has landed, once a landing began.
     landing: Option<u32>,
 }
 
@@ -74,7 +74,7 @@ impl Backend for Statue {
         frame.values[2] = self.height;
         frame.values[3] = 1.0;
         frame.values[13..].copy_from_slice(&[f64::from(u8::from(self.armed)), 1.0]);
-        // The telemetry of a vehicle is not there at every tick.
+        // A vehicle's telemetry does not arrive at every tick.
         let valid = self.climb.is_some() || self.height == 0.0 || self.late == 0;
         self.late = self.late.saturating_sub(u32::from(!valid));
         frame.groups.fill(GroupStatus {
@@ -138,12 +138,12 @@ impl Statue {
     }
 }
 
-/// A statue and what it is told.
+/// A statue and its journal.
 pub fn statue() -> (Instance, Journal) {
     climbing(None)
 }
 
-/// One that takes so many reads to take off, a tenth of a second each.
+/// A statue that needs this many reads to take off, a tenth of a second each.
 pub fn climber(reads: u32) -> (Instance, Journal) {
     climbing(Some((reads, 0.0)))
 }
@@ -183,7 +183,7 @@ fn climbing(climb: Option<(u32, f64)>) -> (Instance, Journal) {
     (Instance::of(statue).unwrap().armed(), journal)
 }
 
-/// The curve begins at the vehicle, and stays there.
+/// A curve that begins at the vehicle and stays there.
 pub fn hovering(set: &[&str]) -> fly_flight::Configuration {
     let still = [
         "reference.amplitude=[0, 0, 0]",

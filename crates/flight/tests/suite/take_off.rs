@@ -4,7 +4,8 @@ use fly_flight::{Discard, End, Flight};
 
 use crate::statue::{climber, hovering};
 
-/// The wait for the first complete frame, 10 s, begins once the vehicle is up: a climb of 14 s, after which telemetry is late, flies on.
+/// The wait for the first complete frame, 10 s, begins after the climb: a climb of 14 s with late telemetry afterwards
+/// flies on.
 #[test]
 fn a_slow_climb_is_no_missing_frame() {
     let ((climber, journal), mut nowhere) = (climber(140), Discard);
@@ -27,7 +28,7 @@ fn a_slow_climb_is_no_missing_frame() {
     );
 }
 
-/// Where its own numbers begin the vehicle is not.
+/// The vehicle is not where the reference is configured to begin.
 #[test]
 fn a_relative_reference_begins_at_the_vehicle() {
     let set = ["flight.take_off=2.0", "reference.offset=[7, -3, 40]"];

@@ -1,4 +1,4 @@
-//! What logs hold for viewers: frames, shapes and joints by their names, where forward kinematics puts them.
+//! What logs hold for viewers: named frames, shapes and joints, placed by forward kinematics.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +69,7 @@ impl Log {
             .collect()
     }
 
-    /// The frames of the shapes of a topic, which comes once.
+    /// The shapes' frames of a topic with one message.
     fn shapes(&self, topic: &str) -> BTreeMap<String, foxglove::SceneEntity> {
         let mut all = self.all::<foxglove::SceneUpdate>(topic);
         assert_eq!(all.len(), 1, "{topic}");
@@ -84,7 +84,7 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
 }
 
-/// The load hangs in the log although its controller knows of one body alone.
+/// The log shows the load, although the controller's model has one body only.
 #[test]
 fn a_load_that_the_controller_does_not_know_is_in_the_log() {
     let configuration = configuration("tricopter-load.toml", &["flight.duration=1.0"]);
@@ -121,17 +121,17 @@ fn a_load_that_the_controller_does_not_know_is_in_the_log() {
         let hung = turn * offset + nalgebra::Vector3::from_column_slice(&airframe[..3]);
         assert!(near(hung.as_slice(), &load[..3], 1e-12), "{time}");
     }
-    // It swings: the first pose is not the last.
+    // It swings: the first pose differs from the last.
     let swing = |i: usize| truth[i].1[1].1;
     assert!(!near(&swing(0)[3..], &swing(50)[3..], 1e-3));
-    // The pose of the airframe is that of the pose alone.
+    // The airframe's pose equals that of the pose topic.
     for (time, pose) in log.all::<foxglove::PoseInFrame>("/truth/pose") {
         if let Some((_, frames)) = truth.iter().find(|(at, _)| *at == time) {
             let at = pose.pose.unwrap().position.unwrap();
             assert_eq!([at.x, at.y, at.z], frames[0].1[..3]);
         }
     }
-    // Three rotors push.
+    // Three rotors thrust.
     let forces = log.all::<foxglove::SceneUpdate>("/forces");
     let (_, last) = forces.last().unwrap();
     let arrows = last.entities.iter().map(|entity| entity.arrows.len());
@@ -144,7 +144,7 @@ fn a_load_that_the_controller_does_not_know_is_in_the_log() {
     drop(log.folder);
 }
 
-/// The frames of a plant whose bodies are not in the order of the alphabet have the poses of their own bodies: what is fixed to another has its place there.
+/// The frames of a plant whose bodies are not listed in alphabetical order have the poses of their own bodies.
 #[test]
 fn every_true_frame_is_that_of_its_body() {
     let configuration = configuration(
@@ -180,7 +180,7 @@ fn every_true_frame_is_that_of_its_body() {
     drop(log.folder);
 }
 
-/// State, reference and truth of an arm of six bodies: each body's pose follows from the coordinates that stand beside it.
+/// State, reference and truth of a six-body arm: each body's pose follows from the coordinates beside it.
 #[test]
 fn the_frames_of_a_system_are_its_forward_kinematics() {
     let configuration = configuration("examples/arm-joints.toml", &["flight.duration=0.3"]);
@@ -216,7 +216,7 @@ fn the_frames_of_a_system_are_its_forward_kinematics() {
             .all(|name| shapes.contains_key(&format!("truth/{name}")))
     );
     let third = &system.joints[2].name;
-    // Joints by their names, with what the motors are told.
+    // Named joints with the motors' commands.
     let joints = log.all::<foxglove::JointStates>("/joints");
     let motion = log.all::<fly::SystemMotion>("/fly/system/state");
     let (time, last) = joints.last().unwrap();
@@ -236,7 +236,7 @@ fn the_frames_of_a_system_are_its_forward_kinematics() {
         Some(motion.velocity[system.model.velocity_range(body).start])
     );
     assert!(arm.effort.is_some() && arm.acceleration.is_none());
-    // The truth is told apart, and near to the state that is measured without noise.
+    // The truth is logged separately and is close to the noise-free measured state.
     let (_, truth) = log
         .all::<foxglove::JointStates>("/truth/joints")
         .pop()
@@ -260,7 +260,7 @@ fn the_frames_of_a_system_are_its_forward_kinematics() {
     drop(log.folder);
 }
 
-/// A pendulum is measured in its joint alone; its true frame is there nevertheless.
+/// Only the joint of a pendulum is measured; its true frame is logged nevertheless.
 #[test]
 fn one_body_on_a_joint_has_its_true_frame() {
     let configuration = configuration("examples/revolute.toml", &["flight.duration=0.2"]);

@@ -1,4 +1,4 @@
-//! Converts between Rust types and the numbers and pointers of the ABI; both sides of the boundary use it.
+//! Converts between Rust types and the ABI's numbers and pointers; both sides of the boundary use it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::types as c;
 use crate::{Class, Clock, Error, ErrorKind, Location, ReferenceSource, Request, Text};
 
 impl c::Text {
-    /// Borrows `text`, which must outlive every use of it.
+    /// Borrows `text`, which must outlive every use of the result.
     pub const fn new(text: &str) -> Self {
         Self {
             data: text.as_ptr().cast(),
@@ -19,7 +19,7 @@ impl c::Text {
     /// The bytes.
     ///
     /// # Safety
-    /// `data` points to `length` readable bytes that nobody changes for `'a`; or is null.
+    /// `data` is null or points to `length` readable bytes that do not change during `'a`.
     pub unsafe fn bytes<'a>(self) -> &'a [u8] {
         if self.data.is_null() || self.length == 0 || self.length > isize::MAX as usize {
             return &[];
@@ -28,7 +28,7 @@ impl c::Text {
         unsafe { std::slice::from_raw_parts(self.data.cast(), self.length) }
     }
 
-    /// The text; what is not UTF-8 is replaced.
+    /// The text; invalid UTF-8 is replaced.
     ///
     /// # Safety
     /// As [`bytes`](Self::bytes).
@@ -80,7 +80,7 @@ codes!(kind_code, kind_from: ErrorKind {
     ErrorKind::Panic => c::FLY_ERROR_PANIC,
 });
 
-/// A level of `tracing` as a number of the ABI.
+/// Converts a `tracing` level to an ABI number.
 pub(crate) fn level_code(level: tracing::Level) -> u32 {
     match level {
         tracing::Level::ERROR => c::FLY_LEVEL_ERROR,
@@ -91,7 +91,7 @@ pub(crate) fn level_code(level: tracing::Level) -> u32 {
     }
 }
 
-/// A number of the ABI as a level of `tracing`; unknown ones are the quietest.
+/// Converts an ABI number to a `tracing` level; an unknown number becomes the quietest level.
 pub(crate) fn level_from(code: u32) -> tracing::Level {
     match code {
         c::FLY_LEVEL_ERROR => tracing::Level::ERROR,
@@ -152,13 +152,13 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
     };
 }
 
-/// Buffer for an error of the other side, made once and reused, so that a call does not allocate.
+/// A buffer for an error from the other side, allocated once and reused, so that a call does not allocate.
 #[derive(Debug)]
 pub(crate) struct ErrorRoom {
     /// Points to `buffer`.
     error: c::Error,
-    /// Made by `Box::into_raw`: reached through this pointer and the one above alone, never through a reference that
-    /// would claim it for itself.
+    /// Allocated by `Box::into_raw`. Accessed only through this pointer and the one above, never through a reference,
+    /// which would claim exclusive access.
     buffer: NonNull<[u8; Self::CAPACITY]>,
 }
 
@@ -186,7 +186,7 @@ impl ErrorRoom {
         }
     }
 
-    /// An empty error for the other side to fill in; valid as long as `self` is not touched.
+    /// An empty error for the other side to fill in; valid until `self` is used again.
     pub(crate) fn lend(&mut self) -> *mut c::Error {
         &raw mut self.error
     }
@@ -235,7 +235,7 @@ impl Drop for ErrorRoom {
 mod tests {
     use super::*;
 
-    /// What arrives when `error` goes through a buffer of `capacity` bytes.
+    /// The error received when `error` passes through a buffer of `capacity` bytes.
     fn through(error: &Error, capacity: usize) -> Error {
         let mut room = ErrorRoom::new();
         room.error.capacity = capacity;

@@ -1,4 +1,4 @@
-//! The plugin's side: what [`export_backend!`](crate::export_backend) makes of a [`Backend`].
+//! The plugin's side: the functions that [`export_backend!`](crate::export_backend) generates from a [`Backend`].
 
 mod groups;
 
@@ -24,8 +24,8 @@ use crate::{
 
 /// Exports a [`Backend`] from a crate of type `cdylib`: `fly_hal::export_backend!(MyBackend);`, once per library.
 ///
-/// Messages that the plugin gives to `tracing` reach the host's log. A plugin must unwind on panic, so that the host
-/// outlives it; this refuses to compile with `panic = "abort"`.
+/// The plugin's `tracing` messages reach the host's log. A plugin must unwind on panic, so that the host survives; with
+/// `panic = "abort"` the macro does not compile.
 #[macro_export]
 macro_rules! export_backend {
     ($backend:ty) => {
@@ -45,7 +45,7 @@ macro_rules! export_backend {
     };
 }
 
-/// The table of a backend.
+/// The function table of a backend.
 pub const fn table<B: Backend>() -> c::Plugin {
     c::Plugin {
         magic: c::FLY_MAGIC,
@@ -80,7 +80,7 @@ enum State {
     Configured,
     Started,
     Stopped,
-    /// A panic left the backend in an unknown state: it is not used any more.
+    /// A panic left the backend in an unknown state; it is not used any more.
     Dead,
 }
 
@@ -91,11 +91,11 @@ struct Exported<B> {
     backend: B,
     /// Where the messages of its threads go.
     messages: Option<Dispatch>,
-    /// Kept here so that the arrays below point to something that cannot move or change.
+    /// Owned here so that the arrays below point to memory that cannot move or change.
     _description: Box<Description>,
     signals: Vec<c::Signal>,
     groups: Vec<c::Text>,
-    /// The groups of the host's frame while the backend reads.
+    /// Status of the frame's groups during a read.
     statuses: Vec<GroupStatus>,
     wants_reference: u32,
     configuration: c::Text,
@@ -158,7 +158,7 @@ impl<B: Backend> Exported<B> {
         Error::usage(format!("{doing} {when}"))
     }
 
-    /// Stops it if it runs.
+    /// Stops the backend if it is running.
     fn stop(&mut self) -> Result<(), Error> {
         if std::mem::replace(&mut self.state, State::Stopped) == State::Started {
             return self.backend.stop();
@@ -167,16 +167,16 @@ impl<B: Backend> Exported<B> {
     }
 }
 
-/// What the entries of the table of `B` take for an instance of this backend.
+/// Converts a backend to the instance pointer that the table of `B` expects.
 pub(crate) fn own<B: Backend>(backend: B) -> NonNull<c_void> {
     NonNull::from(Box::leak(Box::new(Exported::new(backend, None)))).cast()
 }
 
-/// Runs one entry: no panic leaves it, and after one the instance is dead.
+/// Runs one entry. No panic leaves it; after a panic the instance is dead.
 ///
 /// # Safety
-/// `instance` came from [`configure`] of the same `B` and was not destroyed, and nothing else uses it now; `error` is
-/// as [`put_error`] wants it.
+/// `instance` came from [`configure`] of the same `B`, was not destroyed, and nothing else uses it during the call;
+/// `error` is valid for [`put_error`].
 #[inline]
 unsafe fn enter<B: Backend>(
     instance: *mut c_void,
@@ -210,7 +210,7 @@ unsafe fn enter<B: Backend>(
 }
 
 /// # Safety
-/// `error` is as [`put_error`] wants it.
+/// `error` is valid for [`put_error`].
 #[cold]
 unsafe fn failed(error: *mut c::Error, ours: &Error) -> i32 {
     // SAFETY: the caller vouches for it.
@@ -443,7 +443,7 @@ unsafe extern "C" fn write<B: Backend>(
     unsafe { enter::<B>(instance, error, entry) }
 }
 
-/// Checks that a structure of the host has at least what every version has.
+/// Checks that a structure of the host has at least the fields of the first version.
 fn expect_size<T: Grows>(what: &str, found: usize) -> Result<(), Error> {
     if found < T::FIRST {
         return Err(Error::usage(format!(
@@ -561,7 +561,8 @@ unsafe extern "C" fn poll<B: Backend>(instance: *mut c_void, error: *mut c::Erro
     unsafe { enter::<B>(instance, error, entry) }
 }
 
-/// The emergencies of the instances, by their addresses: not in the instances, which somebody else is using when they are needed.
+/// The instances' emergency functions, by instance address. They are kept outside the instances, which are in use by
+/// another thread when an emergency function is needed.
 static EMERGENCIES: Mutex<BTreeMap<usize, Arc<Emergency>>> = Mutex::new(BTreeMap::new());
 
 fn emergencies() -> MutexGuard<'static, BTreeMap<usize, Arc<Emergency>>> {
@@ -586,7 +587,7 @@ unsafe extern "C" fn destroy<B: Backend>(instance: *mut c_void) {
     drop(emergencies().remove(&instance.addr()));
     // SAFETY: it came from `Box::into_raw` in `configure`, and the host destroys it once.
     let mut exported = unsafe { Box::from_raw(instance.cast::<Exported<B>>()) };
-    // There is no channel left on which to report a failure.
+    // No channel remains on which to report a failure.
     let stopped =
         exported.state == State::Dead || catch_unwind(AssertUnwindSafe(|| exported.stop())).is_ok();
     if !stopped {
@@ -596,7 +597,7 @@ unsafe extern "C" fn destroy<B: Backend>(instance: *mut c_void) {
 }
 
 /// # Safety
-/// `data` is null or points to `length` values that are only ours for `'a`.
+/// `data` is null or points to `length` values to which the caller has exclusive access for `'a`.
 #[inline]
 unsafe fn slice_mut<'a, T>(data: *mut T, length: usize) -> &'a mut [T] {
     if data.is_null() {

@@ -16,12 +16,12 @@ use super::types as c;
 
 static HOST: OnceLock<c::Host> = OnceLock::new();
 
-/// Makes the events and panics of this library go to `host`. Only the first call counts.
+/// Routes the events and panics of this library to `host`. Only the first call has an effect.
 pub(super) fn install(host: c::Host) {
     if HOST.set(host).is_ok()
         && tracing::subscriber::set_global_default(Forward::new(host, 0)).is_ok()
     {
-        // The plugin's panics are caught and reported as errors; where they came from is said here.
+        // The plugin's panics are caught and reported as errors; this logs where they came from.
         std::panic::set_hook(Box::new(|info| {
             let place = info
                 .location()
@@ -32,8 +32,9 @@ pub(super) fn install(host: c::Host) {
     }
 }
 
-/// Makes the events of one instance go to the host under its name. Threads that the backend starts take it with them, as threads
-/// do with a dispatcher of `tracing`: events of other threads count for the instance that is being called. `None` without a host.
+/// Routes the events of one instance to the host under its name. Threads that the backend starts inherit this, as with
+/// any `tracing` dispatcher; events of other threads count for the instance that is being called. `None` without a
+/// host.
 pub(super) fn dispatch(instance: u64) -> Option<Dispatch> {
     HOST.get()
         .map(|host| Dispatch::new(Forward::new(*host, instance)))
@@ -91,7 +92,7 @@ impl Subscriber for Forward {
         };
     }
 
-    // Spans stay inside the plugin: they are counted so that their ids differ, and otherwise ignored.
+    // Spans stay inside the plugin. They are counted, so that their ids differ, and otherwise ignored.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(self.spans.fetch_add(1, Ordering::Relaxed).max(1))
     }
@@ -122,7 +123,7 @@ impl Line {
 
     fn put(&mut self, field: &Field, value: fmt::Arguments<'_>) {
         let gap = if self.length == 0 { "" } else { " " };
-        // What does not fit is cut off; that is no reason to fail.
+        // Text that does not fit is cut off; that is not an error.
         let _ = match field.name() {
             "message" => write!(self, "{gap}{value}"),
             name => write!(self, "{gap}{name}={value}"),

@@ -1,4 +1,4 @@
-//! Structures of another minor version: shorter or longer than ours, the same where both have something.
+//! Structures of another minor version: shorter or longer than ours, with the same layout in their common part.
 
 use std::mem::MaybeUninit;
 
@@ -7,18 +7,19 @@ use super::types as c;
 /// A structure of the ABI that may grow at its end.
 ///
 /// # Safety
-/// All bytes zero are a valid value, and so is every value of the fields after `FIRST` bytes beside it.
+/// The all-zero bit pattern is a valid value, and so is any combination of valid values of the fields after the first
+/// `FIRST` bytes.
 pub(crate) unsafe trait Grows: Copy {
-    /// Its size in the first minor version of this major one, in bytes: no shorter one exists.
+    /// Size in bytes in the first minor version of this major version; no structure is shorter.
     const FIRST: usize;
 }
 
-/// Where `$field`, the last one of the first minor version, ends.
+/// End of `$field`, the last field of the first minor version.
 macro_rules! grows {
     ($($type:ident up to $field:ident: $last:ty),+ $(,)?) => {$(
         // SAFETY: numbers, pointers that may be null, and optional functions.
         unsafe impl Grows for c::$type {
-            // With the padding up to the alignment of pointers and 64-bit numbers that all of them have.
+            // Including padding up to the alignment of pointers and 64-bit numbers, which all of them contain.
             const FIRST: usize = (std::mem::offset_of!(c::$type, $field) + size_of::<$last>())
                 .next_multiple_of(align_of::<c::$type>());
         }
@@ -35,7 +36,7 @@ grows! {
     GroupStatus up to valid: u8,
 }
 
-/// The part of `source` that both sides know; the rest is zero.
+/// Reads the part of `source` that both sides know; the rest is zero.
 ///
 /// # Safety
 /// `source` points to `size` readable bytes, a `T` of some minor version.
@@ -67,7 +68,7 @@ pub(crate) unsafe fn write<T: Grows>(value: &T, target: *mut T, size: usize) {
     }
 }
 
-/// The place of an element in an array of the other side, whose elements have `size` bytes.
+/// Address of an element in an array of the other side, whose elements have `size` bytes.
 pub(crate) fn element<T: Grows>(array: *mut T, index: usize, size: usize) -> *mut T {
     array.wrapping_byte_add(index * size)
 }

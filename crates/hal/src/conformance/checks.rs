@@ -198,7 +198,7 @@ fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
     let time = watch.frame.time;
     let good = commands(&instance, 0);
     let count = good.len();
-    // A longer buffer than the count says, so that a plugin that ignores the count reads valid memory.
+    // The buffer is longer than the count, so that a plugin that ignores the count still reads valid memory.
     let mut room = good.clone();
     room.resize(count + 8, 1.0);
     for wrong in [count + 1, count + 7]
@@ -219,7 +219,7 @@ fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
             {
                 return Err(failed(&format!("a write of {bad}"))(error));
             }
-            // It may have refused or accepted it; its measurements must still be valid.
+            // The plugin may have rejected or accepted the commands; its measurements must stay valid.
             if watch.tick(&mut instance).map_err(after_bad_commands)? == ReadOutcome::End {
                 break 'values;
             }
@@ -304,15 +304,15 @@ fn cycles(plugin: &Plugin, setup: &Setup) -> Result {
         }
         let mut instance = start(plugin, setup)?;
         Watch::new(&instance).tick(&mut instance)?;
-        // Every other one is dropped in flight.
+        // Every second instance is dropped while running.
         if index.is_multiple_of(2) {
             instance.stop().map_err(failed("stop"))
         } else {
             Ok(())
         }
     };
-    // The first ones may fill caches that stay, and other threads of this process may look like a leak once,
-    // but not three times in a row.
+    // The first ones may fill permanent caches, and other threads of this process may look like a leak once, but not
+    // three times in a row.
     (0..10).try_for_each(cycle)?;
     let mut leaked = None;
     for _ in 0..3 {

@@ -8,8 +8,8 @@
 //! assert!(report.passed());
 //! ```
 //!
-//! Nothing is ever armed. A plugin that crashes ends the process, as it would in flight: run this in a process
-//! of its own if that matters. A check that times out ends the run.
+//! No vehicle is ever armed. A plugin that crashes ends the process, as it would in flight; run this in a separate
+//! process if that matters. A check that times out ends the run.
 
 mod checks;
 mod report;
@@ -40,7 +40,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// These texts at 500 Hz, paths relative to the current folder, 30 s for each check.
+    /// These texts with 500 Hz, paths relative to the current folder, and 30 s for each check.
     pub fn new(text: impl Into<String>, vehicle: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -51,7 +51,7 @@ impl Setup {
         }
     }
 
-    /// As a configuration, with another text.
+    /// The configuration, with another text.
     fn with<'a>(&'a self, text: &'a str) -> Configuration<'a> {
         Configuration {
             text,
@@ -101,12 +101,12 @@ pub fn run(plugin: &Path, setup: &Setup) -> Report {
     report
 }
 
-/// Runs a check on a thread of its own, which is abandoned when the check hangs.
+/// Runs a check on its own thread, which is abandoned if the check hangs.
 fn run_one(check: checks::Function, plugin: &Plugin, setup: &Setup) -> Outcome {
     let (plugin, owned) = (plugin.clone(), setup.clone());
     let (sender, receiver) = mpsc::channel();
     let thread = std::thread::spawn(move || {
-        // Nobody listens any more when it took too long.
+        // After a timeout nothing receives the result.
         let _ = sender.send(check(&plugin, &owned));
     });
     match receiver.recv_timeout(setup.check_timeout) {

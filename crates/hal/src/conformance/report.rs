@@ -13,7 +13,7 @@ pub struct Report {
     pub plugin: PathBuf,
     /// The plugin's own description, if it could be loaded.
     pub info: Option<PluginInfo>,
-    /// The checks in the order in which they ran. After one that hangs no more are run.
+    /// The checks in the order in which they ran. No check runs after one that hangs.
     pub checks: Vec<Check>,
 }
 
@@ -40,7 +40,7 @@ pub enum Outcome {
 }
 
 impl Report {
-    /// Whether no check failed; skipped checks do not count.
+    /// Whether no check failed; skipped checks are ignored.
     pub fn passed(&self) -> bool {
         self.failures().next().is_none()
     }

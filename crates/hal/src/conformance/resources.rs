@@ -5,12 +5,12 @@
 pub(super) struct Held {
     files: usize,
     threads: usize,
-    /// Pages of memory that are in use.
+    /// Pages of memory in use.
     pages: usize,
 }
 
 impl Held {
-    /// As it is now; `None` where there is no `/proc`.
+    /// The current counts; `None` without `/proc`.
     pub(super) fn now() -> Option<Self> {
         let count = |folder: &str| std::fs::read_dir(folder).ok().map(Iterator::count);
         let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
@@ -21,15 +21,15 @@ impl Held {
         })
     }
 
-    /// What has grown by at least something in every other one of `cycles`. Other threads of the process may come and
-    /// go meanwhile, but not so regularly.
+    /// The resources that grew by at least one in every second one of `cycles`. Other threads of the process may come
+    /// and go meanwhile, but not that regularly.
     pub(super) fn leaked_since(self, before: Self, cycles: usize) -> Option<String> {
         let grown = |now: usize, then: usize| now.saturating_sub(then);
         let (files, threads) = (
             grown(self.files, before.files),
             grown(self.threads, before.threads),
         );
-        // Less than 16 KiB in each may be the allocator's way of growing.
+        // Less than 16 KiB per cycle may be the allocator's normal growth.
         let pages = grown(self.pages, before.pages);
         if files >= cycles / 2 {
             Some(format!(

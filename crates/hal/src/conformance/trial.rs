@@ -12,7 +12,7 @@ const WAIT: Duration = Duration::from_millis(20);
 /// Tolerance of the deadline, for the scheduler of a busy machine.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// The outcome of a check that ended early.
+/// A check that ended early, with its outcome.
 pub(super) struct Stop(pub(super) Outcome);
 
 impl From<String> for Stop {
@@ -21,19 +21,19 @@ impl From<String> for Stop {
     }
 }
 
-/// A call failed that must not.
+/// A call failed that must succeed.
 pub(super) fn failed(doing: &str) -> impl Fn(Error) -> Stop + '_ {
     move |error| Stop(Outcome::Failed(format!("{doing} failed: {error}")))
 }
 
-/// An instance that works.
+/// Configures a working instance.
 pub(super) fn configure(plugin: &Plugin, setup: &Setup) -> Result<Instance, Stop> {
     plugin
         .configure(&setup.configuration())
         .map_err(failed("configure"))
 }
 
-/// A started instance. A real-time plugin that finds no peer does not violate anything.
+/// Starts an instance. A real-time plugin that finds no peer violates nothing.
 pub(super) fn start(plugin: &Plugin, setup: &Setup) -> Result<Instance, Stop> {
     let mut instance = configure(plugin, setup)?;
     match instance.start() {
@@ -52,7 +52,7 @@ fn excusable(kind: ErrorKind) -> bool {
     )
 }
 
-/// Commands for the read with that number: smooth, small, never zero.
+/// Commands for this read: smooth, small and never zero.
 pub(super) fn commands(instance: &Instance, read: usize) -> Vec<f64> {
     let count = instance.description().commands().count();
     (0..count)
@@ -60,7 +60,7 @@ pub(super) fn commands(instance: &Instance, read: usize) -> Vec<f64> {
         .collect()
 }
 
-/// One read with everything that must hold for it.
+/// Checks every requirement on a read.
 pub(super) struct Watch {
     pub(super) frame: Frame,
     before: Frame,
@@ -79,7 +79,7 @@ impl Watch {
         }
     }
 
-    /// Reads, checks, and answers unless it was the end.
+    /// Reads, checks the frame and, unless the frames have ended, sends commands.
     pub(super) fn tick(&mut self, instance: &mut Instance) -> Result<ReadOutcome, Stop> {
         let outcome = self.read(instance)?;
         if outcome != ReadOutcome::End {
@@ -165,7 +165,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What two runs must have in common.
+    /// The data that must be the same in two runs.
     pub(super) fn bits(&self, outcome: ReadOutcome) -> Tick {
         Tick {
             outcome,
@@ -209,7 +209,7 @@ pub(super) fn fly(instance: &mut Instance) -> Result<Vec<Tick>, Stop> {
     Ok(ticks)
 }
 
-/// Where two flights differ first, in words.
+/// The first difference between two flights, in words.
 pub(super) fn difference(instance: &Instance, one: &[Tick], two: &[Tick]) -> Option<String> {
     let at = one.iter().zip(two).position(|(a, b)| a != b);
     let Some(at) = at else {

@@ -1,4 +1,4 @@
-//! Crashes of the process: the vehicle is told to land before the process ends.
+//! On a crash of the process, tells the vehicle to land before the process ends.
 #![allow(unsafe_code)]
 
 use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
@@ -8,14 +8,14 @@ use signal_hook_registry::{SigId, register_signal_unchecked};
 use super::EmergencyLine;
 use crate::Request;
 
-/// The signals that nothing can go on after.
+/// The fatal signals.
 const FATAL: [i32; 7] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP];
 
-/// While it lives, the vehicle at the end of an [`EmergencyLine`] is told to land when the process crashes: a fault of the memory or of the processor, or
-/// `abort`, in the program or in a plugin.
+/// While this guard exists, the vehicle on an [`EmergencyLine`] is told to land when the process crashes: by a memory
+/// or processor fault, or by `abort`, in the program or in a plugin.
 ///
-/// The plugin's emergency function then runs in the handler of the signal. It may find locks taken that nobody releases any more; one that
-/// waits for such a lock keeps the process from ending.
+/// The plugin's emergency function then runs in the signal handler. It may find locks that are never released; a
+/// function that waits for such a lock prevents the process from ending.
 #[derive(Debug)]
 pub struct CrashGuard(Vec<SigId>);
 
@@ -23,13 +23,14 @@ impl CrashGuard {
     /// Guards against crashes until it is dropped.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The operating system refuses.
     pub fn new(line: &EmergencyLine) -> std::io::Result<Self> {
         let mut guard = Self(Vec::with_capacity(FATAL.len()));
         for signal in FATAL {
             let line = line.clone();
-            // SAFETY: the process is about to end: what is not safe in a handler can do no more harm than that. `try_request` neither waits nor
-            // allocates; what the plugin does is its own, as its contract says.
+            // SAFETY: the process is about to end, so code that is unsafe in a handler can do no further harm.
+            // `try_request` neither waits nor allocates; the plugin's function is responsible for itself, as its
+            // contract says.
             let registered = unsafe {
                 register_signal_unchecked(signal, move || {
                     line.try_request(Request::Land);

@@ -5,26 +5,26 @@ use std::path::{Path, PathBuf};
 
 use crate::abi::{FLY_ABI_MAJOR, FLY_ABI_MINOR, FLY_MAGIC, FLY_SYMBOL};
 
-/// Why a plugin could not be loaded. Each message is one sentence or two, with the path.
+/// Why a plugin could not be loaded. Each message is one or two sentences, with the path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// No file of that name on the search path.
+    /// The search path has no file of that name.
     #[error("{}", not_found(name, searched, nearest.as_deref()))]
     NotFound {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Every folder that was searched, in order.
         searched: Vec<PathBuf>,
-        /// A plugin that is there and has nearly that name.
+        /// An existing plugin with a similar name.
         nearest: Option<String>,
     },
-    /// The file, or its folder, cannot be looked at.
+    /// The file or its folder cannot be accessed.
     #[error("cannot read the plugin `{}`: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// Other users could have written it.
@@ -32,10 +32,10 @@ pub enum LoadError {
     Insecure {
         /// The plugin.
         path: PathBuf,
-        /// What is wrong with it or with its folder.
+        /// The problem with the file or its folder.
         reason: Insecure,
     },
-    /// The dynamic linker refused it.
+    /// The dynamic linker rejected it.
     #[error("`{}` is not a library that can be loaded: {reason}", path.display())]
     NotALibrary {
         /// The file.
@@ -63,7 +63,7 @@ pub enum LoadError {
     WrongMagic {
         /// The file.
         path: PathBuf,
-        /// What it begins with.
+        /// The first bytes found.
         found: [u8; 8],
     },
     /// Built for another ABI.
@@ -93,7 +93,7 @@ pub enum LoadError {
     MissingEntry {
         /// The file.
         path: PathBuf,
-        /// Which function.
+        /// Name of the function.
         entry: &'static str,
     },
     /// Its table is inconsistent.
@@ -101,7 +101,7 @@ pub enum LoadError {
     BadInfo {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The inconsistency.
         what: String,
     },
 }
@@ -109,15 +109,15 @@ pub enum LoadError {
 /// Why a file is not safe to load: anyone who can write it can run code as this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Insecure {
-    /// Everybody can write the file or folder.
+    /// Every user can write the file or folder.
     WorldWritable(PathBuf),
-    /// The file or folder belongs to somebody who is neither this user nor root.
+    /// The file or folder belongs to a user other than this one and root.
     Owner {
         /// The file or folder.
         path: PathBuf,
-        /// Whose it is.
+        /// User id of its owner.
         owner: u32,
-        /// Who this is.
+        /// User id of this process.
         user: u32,
     },
 }

@@ -25,11 +25,11 @@ unsafe extern "C" fn log_enabled(instance: u64, level: u32, target: Text) -> u8 
 unsafe extern "C" fn log(instance: u64, level: u32, target: Text, message: Text) {
     // SAFETY: the plugin's texts are valid for this call.
     let (target, message) = unsafe { (target.lossy(), message.lossy()) };
-    // A subscriber that panics must not take the flight with it.
+    // A subscriber that panics must not end the flight.
     let _ = catch_unwind(|| super::log::message(instance, level_from(level), &target, &message));
 }
 
-/// The configuration as it crosses; borrows all of `configuration`, which must stay until the plugin is done with it.
+/// The configuration in its ABI form. It borrows all of `configuration`, which must outlive the plugin's use of it.
 pub(super) fn lend(configuration: &Configuration, instance: u64) -> abi::Configuration {
     abi::Configuration {
         size: size_of::<abi::Configuration>(),

@@ -16,8 +16,8 @@ use crate::{
 
 /// A configured instance of a plugin: the host's end of a [`Backend`], with the same functions.
 ///
-/// Messages that it gives to `tracing` go to the subscriber that was current where it was configured, or that
-/// [listens](Self::listen) since, whichever of its threads they come from. Dropping it ends it, stopped or not.
+/// Its `tracing` messages, from any of its threads, go to the subscriber that was current when it was configured or
+/// when [`listen`](Self::listen) was last called. Dropping it ends it, whether or not it was stopped.
 #[derive(Debug)]
 pub struct Instance {
     table: Arc<abi::Plugin>,
@@ -28,7 +28,7 @@ pub struct Instance {
     handle: NonNull<c_void>,
     description: Description,
     values: usize,
-    /// The groups of a frame while the plugin reads.
+    /// Status of the frame's groups during a read.
     groups: Vec<abi::GroupStatus>,
     errors: ErrorRoom,
     emergency: Arc<Mutex<Option<Live>>>,
@@ -37,7 +37,7 @@ pub struct Instance {
 // SAFETY: the ABI allows an instance to be used from any thread, one at a time, which `&mut` ensures.
 unsafe impl Send for Instance {}
 
-/// Calls an entry that is there, as `open` checked, or optional.
+/// Calls an entry that exists, which `open` has checked, or an optional one.
 macro_rules! call {
     ($self:ident.$entry:ident($($argument:expr),*)) => {{
         match $self.table.$entry {
@@ -87,7 +87,7 @@ impl Instance {
         .described()
     }
 
-    /// An instance of a backend that this program made itself: the same checks of the lifecycle, without a library.
+    /// Creates an instance of a backend that is part of this program: the same lifecycle checks, without a library.
     ///
     /// # Errors
     /// The backend's description is invalid.
@@ -107,14 +107,14 @@ impl Instance {
         .described()
     }
 
-    /// From now on its messages go to the subscriber that is current here.
+    /// From now on, its messages go to the subscriber that is current at this call.
     pub fn listen(&self) {
         if let Some(listener) = &self.listener {
             listener.listen();
         }
     }
 
-    /// The same, allowed to arm a real vehicle and to command it.
+    /// The same instance, allowed to arm and command a real vehicle.
     #[must_use]
     pub fn armed(mut self) -> Self {
         self.armed = true;
@@ -132,7 +132,7 @@ impl Instance {
         Ok(self)
     }
 
-    /// Reads the description; its numbers are checked so far that nothing can be out of range later.
+    /// Reads the description and checks its numbers, so that no index can be out of range later.
     fn describe(&mut self) -> Result<Description, Error> {
         let mut given = abi::Description {
             size: size_of::<abi::Description>(),
@@ -241,9 +241,9 @@ impl Instance {
     /// Waits for the next tick, at most until the deadline, and fills in new data. Allocates only on failure.
     ///
     /// # Errors
-    /// The plugin's own; or the frame is not of this instance's size.
+    /// The plugin's own, or the frame's size differs from this instance's.
     pub fn read(&mut self, deadline: Deadline, frame: &mut Frame) -> Result<ReadOutcome, Error> {
-        // What the plugin writes to has to be there, whatever the caller passes.
+        // The plugin writes to these arrays, so their sizes are checked whatever the caller passes.
         if frame.values.len() != self.values || frame.groups.len() != self.description.groups.len()
         {
             return Err(self.wrong_frame(frame));
@@ -281,7 +281,7 @@ impl Instance {
     /// Sends the commands for the frame at that time. Does not allocate unless it fails.
     ///
     /// # Errors
-    /// The plugin's own: wrong number, not finite, link broken.
+    /// The plugin's own: wrong number of commands, a command that is not finite, or a broken link.
     pub fn write(&mut self, time: i64, commands: &[f64]) -> Result<(), Error> {
         call!(self.write(time, commands.as_ptr(), commands.len())).map(drop)
     }
@@ -294,18 +294,19 @@ impl Instance {
         call!(self.stop()).map(drop)
     }
 
-    /// Begins to arm the vehicle; [`poll`](Self::poll) tells how far that is. An old plugin returns when it is done.
+    /// Begins to arm the vehicle; [`poll`](Self::poll) returns the progress. A plugin without `poll` returns when it is
+    /// done.
     ///
     /// # Errors
-    /// It refused, or there is nothing to arm.
+    /// The vehicle refused, or there is nothing to arm.
     pub fn arm(&mut self) -> Result<(), Error> {
         call!(self.arm()).map(drop)
     }
 
-    /// Begins to climb to `height` m above where the armed vehicle stands, and to hold there.
+    /// Begins to climb to `height` m above the armed vehicle's position on the ground, and to hold there.
     ///
     /// # Errors
-    /// It refused, or cannot take off by itself; the height is not above 0.
+    /// The vehicle refused or cannot take off by itself, or the height is not above 0.
     pub fn take_off(&mut self, height: f64) -> Result<(), Error> {
         call!(self.take_off(height)).map(drop)
     }
@@ -313,7 +314,7 @@ impl Instance {
     /// Begins to disarm the vehicle.
     ///
     /// # Errors
-    /// It refused, or there is nothing to disarm.
+    /// The vehicle refused, or there is nothing to disarm.
     pub fn disarm(&mut self) -> Result<(), Error> {
         call!(self.disarm()).map(drop)
     }
@@ -321,12 +322,13 @@ impl Instance {
     /// Begins to ask the vehicle to carry out an action by itself.
     ///
     /// # Errors
-    /// It refused, or cannot.
+    /// The vehicle refused, or cannot do this.
     pub fn request(&mut self, request: Request) -> Result<(), Error> {
         call!(self.request(request_code(request))).map(drop)
     }
 
-    /// How far the last [`arm`](Self::arm), [`take_off`](Self::take_off), [`disarm`](Self::disarm) or [`request`](Self::request) is.
+    /// Progress of the last [`arm`](Self::arm), [`take_off`](Self::take_off), [`disarm`](Self::disarm) or
+    /// [`request`](Self::request).
     ///
     /// # Errors
     /// The vehicle refused.
@@ -340,13 +342,14 @@ impl Instance {
         })
     }
 
-    /// A way to reach the vehicle from another thread, while a call does not return; `None` if the plugin has none.
+    /// Returns a line that reaches the vehicle from another thread while a call hangs; `None` if the plugin has none.
     pub fn emergency(&self) -> Option<EmergencyLine> {
         self.table.emergency?;
         Some(EmergencyLine(Arc::clone(&self.emergency)))
     }
 
-    /// From here on no [emergency line](Self::emergency) of this instance reaches the vehicle, whoever holds one: it is somebody else's.
+    /// From now on no [emergency line](Self::emergency) of this instance reaches the vehicle: another pilot or program
+    /// has control of it.
     pub fn give_away(&self) {
         *self
             .emergency
@@ -381,11 +384,11 @@ impl Instance {
     }
 }
 
-/// Reaches the vehicle of an [`Instance`] from another thread, while a call of the instance does not return.
+/// Reaches the vehicle of an [`Instance`] from another thread while a call of the instance hangs.
 #[derive(Debug, Clone)]
 pub struct EmergencyLine(Arc<Mutex<Option<Live>>>);
 
-/// An instance that is not destroyed.
+/// An instance that has not been destroyed.
 #[derive(Debug)]
 struct Live {
     table: Arc<abi::Plugin>,
@@ -396,13 +399,14 @@ struct Live {
 unsafe impl Send for Live {}
 
 impl EmergencyLine {
-    /// Asks the vehicle to carry out an action by itself. Returns whether the request went out.
+    /// Asks the vehicle to carry out an action by itself. Returns whether the request was sent.
     pub fn request(&self, request: Request) -> bool {
         let live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         live.as_ref().is_some_and(|live| live.request(request))
     }
 
-    /// The same without waiting, where it may be this very thread that uses the line: false if anybody does.
+    /// The same without blocking, for handlers that may interrupt the very thread that uses the line. Returns false if
+    /// the line is in use.
     pub fn try_request(&self, request: Request) -> bool {
         let live = match self.0.try_lock() {
             Ok(live) => live,
@@ -414,7 +418,7 @@ impl EmergencyLine {
 }
 
 impl Live {
-    /// Whether the request went out. The caller holds the lock.
+    /// Returns whether the request was sent. The caller holds the lock.
     fn request(&self, request: Request) -> bool {
         let Some(entry) = self.table.emergency else {
             return false;
@@ -426,7 +430,7 @@ impl Live {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // From here on nobody else has the handle.
+        // From now on nothing else has the handle.
         (self
             .emergency
             .lock()
@@ -448,7 +452,7 @@ unsafe extern "C" fn take_line(context: *mut c_void, name: Text, value: Text) {
     }
 }
 
-/// More signals than any vehicle has: a larger number is uninitialised memory.
+/// More signals than any vehicle has; a larger number indicates uninitialised memory.
 const MOST: usize = 1 << 16;
 
 /// Checks length and pointer of an array before the pointer is used.
@@ -471,7 +475,7 @@ fn expect_array<T>(what: &str, data: *const T, length: usize) -> Result<(), Erro
     Ok(())
 }
 
-/// Checks the size of an array's elements before the array is walked through.
+/// Checks the size of an array's elements before iterating over it.
 fn expect_size(what: &str, found: usize, first: usize, align: usize) -> Result<(), Error> {
     if found < first || !found.is_multiple_of(align) || found > MOST {
         return Err(Error::internal(format!(

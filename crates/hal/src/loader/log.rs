@@ -1,5 +1,5 @@
-//! Messages of plugins as events of the host's `tracing`, under the plugin's own targets, so that filters such as
-//! `RUST_LOG=fly_plugin_sim=debug` work as if it were linked in.
+//! Plugin messages as events of the host's `tracing`, under the plugin's own targets, so that filters such as
+//! `RUST_LOG=fly_plugin_sim=debug` work as if the plugin were linked in.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +10,15 @@ use tracing::field::{FieldSet, Value};
 use tracing::metadata::Kind;
 use tracing::{Dispatch, Event, Level, Metadata, dispatcher, subscriber::Interest};
 
-/// The subscriber of an instance's messages, until this is dropped: the one that was current where the instance was configured.
+/// Registers the subscriber of an instance's messages until this is dropped: the one that was current when the instance
+/// was configured.
 #[derive(Debug)]
 pub(super) struct Listener(u64);
 
 static LISTENERS: Mutex<BTreeMap<u64, Dispatch>> = Mutex::new(BTreeMap::new());
 
 impl Listener {
-    /// For a new instance.
+    /// Registers a new instance.
     pub(super) fn new() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let listener = Self(LAST.fetch_add(1, Ordering::Relaxed) + 1);
@@ -25,7 +26,7 @@ impl Listener {
         listener
     }
 
-    /// The subscriber that is current here takes over.
+    /// Makes the current subscriber the instance's.
     pub(super) fn listen(&self) {
         let current = dispatcher::get_default(Dispatch::clone);
         let before = listeners().insert(self.0, current);
@@ -41,7 +42,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         let removed = listeners().remove(&self.0);
-        // Not while the lock is held: a subscriber may go with it.
+        // Dropped without the lock: a subscriber may be dropped with it.
         drop(removed);
     }
 }
@@ -50,7 +51,7 @@ fn listeners() -> MutexGuard<'static, BTreeMap<u64, Dispatch>> {
     LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The subscriber of an instance's messages; of an unknown instance the current one.
+/// Calls `by` with the subscriber of an instance's messages; for an unknown instance, with the current one.
 fn heard<R>(instance: u64, mut by: impl FnMut(&Dispatch) -> R) -> R {
     let listener = listeners().get(&instance).cloned();
     match listener {
@@ -82,7 +83,7 @@ pub(super) fn message(instance: u64, level: Level, target: &str, message: &str) 
     });
 }
 
-/// A callsite made at run time; `tracing` requires `'static` ones.
+/// A callsite created at run time; `tracing` requires `'static` ones.
 struct Remote {
     metadata: OnceLock<Metadata<'static>>,
 }

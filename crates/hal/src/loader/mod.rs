@@ -1,4 +1,4 @@
-//! The host's side: finds plugins, loads them, runs their instances.
+//! The host's side: finds and loads plugins, and runs their instances.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -71,7 +71,7 @@ pub struct PluginInfo {
 }
 
 impl PluginInfo {
-    /// Of a backend of this program.
+    /// Of a backend that is part of this program.
     pub(crate) fn of<B: Backend>() -> Self {
         Self {
             name: B::INFO.name.to_owned(),
@@ -93,15 +93,15 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Loads the plugin of that name from the search path, or from that path: whatever has a `/` or ends in `.so`.
+    /// Loads the plugin of that name from the search path; a name that contains a `/` or ends in `.so` is a path.
     ///
     /// # Errors
-    /// See [`LoadError`]: it is not there, not safe to load, not a plugin, or not of this ABI.
+    /// [`LoadError`]: the plugin does not exist, is not safe to load, is not a plugin, or has another ABI.
     pub fn load(name_or_path: &str, search: &SearchPath) -> Result<Self, LoadError> {
         Self::open(&search.find(name_or_path)?)
     }
 
-    /// Loads the plugin in that file. Loading the same file again gives the same library.
+    /// Loads the plugin in that file. Loading the same file again returns the same library.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -114,7 +114,7 @@ impl Plugin {
         truncated::check(&path, &file)?;
         let library = open_library(&path, file)?;
         let table = find_table(&path, &library);
-        // Never unloaded, not even when it turned out to be none of ours: see the module's documentation.
+        // Never unloaded, even if it is not a plugin: see the module's documentation.
         std::mem::forget(library);
         let table = table?;
         let info = read_info(&path, &table)?;
@@ -136,7 +136,7 @@ impl Plugin {
         &self.info
     }
 
-    /// Makes an instance. There may be several at once.
+    /// Creates an instance. Several may exist at once.
     ///
     /// # Errors
     /// The plugin's error in the configuration, with its location in the texts; or a description that violates
@@ -150,11 +150,11 @@ impl Plugin {
     }
 }
 
-/// The files that were loaded, by device and inode. They stay open: the linker knows a library by the name of its descriptor, which must not
-/// become another file's.
+/// The files that were loaded, by device and inode. They stay open, because the linker identifies a library by the name
+/// of its descriptor, which must not be reused for another file.
 static LOADED: Mutex<BTreeMap<(u64, u64), File>> = Mutex::new(BTreeMap::new());
 
-/// Loads the file that was checked, through its descriptor.
+/// Loads the checked file through its descriptor.
 fn open_library(path: &Path, file: File) -> Result<libloading::os::unix::Library, LoadError> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
     let metadata = file.metadata().map_err(|source| LoadError::Unreadable {
@@ -165,7 +165,7 @@ fn open_library(path: &Path, file: File) -> Result<libloading::os::unix::Library
     let identity = (metadata.dev(), metadata.ino());
     let descriptor = loaded.get(&identity).unwrap_or(&file).as_raw_fd();
     let name = format!("/proc/self/fd/{descriptor}");
-    // Without /proc there is only the path, which nobody else can change, as was checked.
+    // Without /proc only the path is available; as was checked, no other user can change it.
     let target = if Path::new(&name).exists() {
         Path::new(&name)
     } else {
@@ -180,7 +180,7 @@ fn open_library(path: &Path, file: File) -> Result<libloading::os::unix::Library
         }
         Err(error) => Err(LoadError::NotALibrary {
             path: path.to_owned(),
-            // libloading itself only says that dlopen failed.
+            // libloading's own message only says that dlopen failed.
             reason: std::error::Error::source(&error)
                 .map_or_else(|| error.to_string(), ToString::to_string)
                 .replace(&name, &path.display().to_string()),
@@ -188,10 +188,10 @@ fn open_library(path: &Path, file: File) -> Result<libloading::os::unix::Library
     }
 }
 
-/// The `init` functions that were called: libraries stay where they are, so that an address is one function's for ever.
+/// The `init` functions that were called. Libraries are never unloaded, so an address belongs to one function for ever.
 static INITIALISED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// Calls the exported function and validates the table that it returns before using it.
+/// Calls the exported function and validates the returned table before using it.
 fn find_table(
     path: &Path,
     library: &libloading::os::unix::Library,
@@ -253,8 +253,8 @@ fn find_table(
         }
     }
     if let Some(init) = table.init {
-        // The linker gives the same library, with all its state, to whoever loads the file again. Held for the length of
-        // the call: nobody may use the plugin before it is done.
+        // The linker returns the same library, with all its state, for every load of the file. The lock is held during
+        // the call, so that nothing uses the plugin before `init` is done.
         let mut called = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
         if called.insert(init as usize) {
             // SAFETY: an entry of the table, given what it asks for: a host that lives for ever.

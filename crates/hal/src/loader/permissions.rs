@@ -1,4 +1,5 @@
-//! Opens a plugin's file if it is safe to load: only this user and root may have written it, or may replace it.
+//! Opens a plugin's file if it is safe to load: only this user and root can have written it, and only they can replace
+//! it.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -12,11 +13,11 @@ use super::{Insecure, LoadError};
 
 const GROUP_WRITE: u32 = 0o020;
 const WORLD_WRITE: u32 = 0o002;
-/// In such a folder only the owner of a file may replace it.
+/// In a folder with this bit only the owner of a file can replace it.
 const STICKY: u32 = 0o1000;
 
-/// Opens the file and checks it and every folder on the way, each by its descriptor: nobody can put another file there between the check
-/// and the use. `path` is canonical; a link on it is one that came later, and is refused.
+/// Opens the file and checks it and every folder of its path, each by descriptor, so that no other file can take its
+/// place between the check and the use. `path` is canonical; a link in it was created later and is rejected.
 pub(super) fn open(path: &Path) -> Result<File, LoadError> {
     let unreadable = |source: std::io::Error| LoadError::Unreadable {
         path: path.to_owned(),
@@ -39,7 +40,7 @@ pub(super) fn open(path: &Path) -> Result<File, LoadError> {
         let metadata = opened.metadata().map_err(unreadable)?;
         judge(&place, &metadata, user).map_err(insecure)?;
         let is_file = index + 1 == names.len();
-        // The last folder and the file.
+        // The containing folder and the file.
         if is_file {
             warn_of_group(&place, &metadata);
         }
@@ -114,7 +115,7 @@ mod tests {
             )
         );
         mode(&file, 0o644);
-        // Any folder on the way, and in a sticky one nobody else can replace what is there.
+        // Any folder of the path; in a sticky one no other user can replace an entry.
         let below = folder.join("below");
         std::fs::create_dir(&below).unwrap();
         let deep = below.join("x.so");

@@ -7,7 +7,7 @@ use super::LoadError;
 use super::names::{file_name, is_path, plugin_name};
 use crate::nearest;
 
-/// The folders in which plugins are searched for, first hit first.
+/// The folders searched for plugins; the first hit wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchPath {
     folders: Vec<PathBuf>,
@@ -23,15 +23,15 @@ pub struct Found {
 }
 
 impl SearchPath {
-    /// These folders alone.
+    /// Only these folders.
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut path = Self::default();
         path.extend(folders);
         path
     }
 
-    /// Where `fly` searches: the given folders, those of `$FLY_PLUGIN_PATH` (separated by colons), the folder of the
-    /// executable, and `../lib/fly` beside it.
+    /// The folders that `fly` searches: the given ones, those of `$FLY_PLUGIN_PATH` (separated by colons), the folder
+    /// of the executable, and `../lib/fly` beside it.
     pub fn standard(first: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut path = Self::new(first);
         if let Some(variable) = std::env::var_os("FLY_PLUGIN_PATH") {
@@ -39,7 +39,7 @@ impl SearchPath {
                 std::env::split_paths(&variable).filter(|folder| !folder.as_os_str().is_empty()),
             );
         }
-        // Of a symbolic link, the executable that it stands for.
+        // A symbolic link stands for the executable that it points to.
         let executable = std::env::current_exe().and_then(std::fs::canonicalize);
         if let Some(folder) = executable.ok().as_deref().and_then(Path::parent) {
             path.extend([folder.to_owned()]);
@@ -53,10 +53,10 @@ impl SearchPath {
         &self.folders
     }
 
-    /// The file of the plugin `name`; for a [path](is_path), that path, if it exists.
+    /// The file of the plugin `name`; for a [path](is_path), that path if it exists.
     ///
     /// # Errors
-    /// [`LoadError::NotFound`] with all searched places if there is no such file, or an error of reading the path.
+    /// [`LoadError::NotFound`] with all searched folders if there is no such file, or an error when reading the path.
     pub fn find(&self, name: &str) -> Result<PathBuf, LoadError> {
         if is_path(name) {
             let path = PathBuf::from(name);
@@ -78,8 +78,8 @@ impl SearchPath {
         })
     }
 
-    /// All plugin files on the path, by name; of several with the same name only the first, which is
-    /// the one that [`find`](Self::find) gives. Nothing is loaded.
+    /// All plugin files on the path, by name. Of several with the same name only the first is listed, which is the one
+    /// that [`find`](Self::find) returns. Nothing is loaded.
     pub fn discover(&self) -> Vec<Found> {
         let mut all: Vec<Found> = Vec::new();
         for folder in &self.folders {

@@ -1,4 +1,4 @@
-//! Refuses libraries that are truncated: the dynamic linker maps them, and the process dies of SIGBUS.
+//! Rejects truncated libraries: the dynamic linker would map them, and the process would die of SIGBUS.
 
 use std::fs::File;
 use std::io;
@@ -14,8 +14,8 @@ const ENTRY: usize = 56;
 /// A segment that is mapped into memory.
 const PT_LOAD: u32 = 1;
 
-/// Checks that the file holds all segments that would be mapped. Files that are not 64-bit little-endian ELF, or cannot be read, are
-/// left to the linker.
+/// Checks that the file contains all segments that would be mapped. Files that are not 64-bit little-endian ELF, or
+/// cannot be read, are left to the linker.
 pub(super) fn check(path: &Path, file: &File) -> Result<(), LoadError> {
     let lengths = mapped(file).and_then(|end| Ok((end, file.metadata()?.len())));
     match lengths {

@@ -1,4 +1,4 @@
-//! The conformance suite passes proper plugins, in Rust and in C, and finds what is wrong with others.
+//! The conformance suite accepts correct plugins, in Rust and in C, and finds the faults of others.
 
 use crate::common;
 
@@ -57,7 +57,7 @@ fn a_proper_plugin_in_c_passes() {
 const REFUSES_EARLY: &str = "refuses to read and write before it starts";
 const FLIES: &str = "reads and writes in time and in order";
 
-/// What is done to the proper plugin, the check that finds it, and the words.
+/// A change to the correct plugin, the check that detects it, and the message.
 const MISDEEDS: &[(&str, &str, &str)] = &[
     ("spoilt.major = 2", "loads", "found 2.2; build it anew"),
     (
@@ -166,7 +166,7 @@ fn each_misdeed_is_found() {
     }
 }
 
-/// A panic in any entry is reported as such, by the check that meets it first, and does not end the process.
+/// A panic in any entry is reported as such, by the first check that meets it, and does not end the process.
 #[test]
 fn each_panic_is_reported() {
     for (entry, check) in [
@@ -186,7 +186,7 @@ fn each_panic_is_reported() {
         let words = format!("the plugin panicked: told to panic in {entry}");
         assert!(first.to_string().contains(&words), "{first}");
     }
-    // Nobody can be told of these, but the process lives on.
+    // These panics cannot be reported, but the process survives.
     for entry in ["report", "drop"] {
         run(&trial(), &format!("panic = \"{entry}\""));
     }

@@ -211,7 +211,7 @@ fn after_a_panic_the_instance_is_dead_and_the_others_live() {
         healthy.read(Deadline::NOW, &mut frame),
         Ok(ReadOutcome::Fresh)
     );
-    // In these the plugin cannot be told apart from a silent one.
+    // In these functions a failing plugin cannot be distinguished from a silent one.
     assert_eq!(started("panic = \"report\"").report(), []);
     drop(started("panic = \"drop\""));
     let panicked = |text| {
@@ -252,7 +252,7 @@ fn paths_are_resolved_by_the_host() {
         long
     );
 
-    // The host's own error comes back, place and all; a host that panics is not the plugin's end.
+    // The host's own error comes back with its location; a host that panics does not end the plugin.
     let refuse = |offset: usize, path: &str| {
         Err(Error::configuration(format!("no `{path}`"))
             .in_configuration(offset..offset + path.len()))
@@ -274,7 +274,7 @@ fn paths_are_resolved_by_the_host() {
     assert!(trial().configure(&configuration).is_err());
 }
 
-/// What a subscriber writes.
+/// The output of a subscriber.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -349,7 +349,7 @@ fn each_instance_has_its_own_messages_those_of_its_threads_too() {
         });
         (name, lines, instance)
     });
-    // Nobody listens on this thread any more.
+    // This thread has no subscriber any more.
     for (name, lines, mut instance) in made {
         instance.start().unwrap();
         let text = lines.text();

@@ -9,7 +9,7 @@ use fly_hal::abi::{
     Configuration, Description, Error, Frame, GroupStatus, Host, Plugin, ReportSink, Signal, Text,
 };
 
-/// A C file that compiles only if the header's structures are these.
+/// A C file that compiles only if the header's structures have this layout.
 #[test]
 fn the_header_is_laid_out_as_the_rust_side() {
     let mut source = String::from("#include \"fly_plugin.h\"\n#include <stddef.h>\n");
@@ -47,7 +47,7 @@ fn the_header_is_laid_out_as_the_rust_side() {
     common::compile(&file, &[], folder.path());
 }
 
-/// What no version may change, and what version 3.0 is: a change here is a change of the ABI.
+/// The layout of version 3.0, which no version may change: a change here is a change of the ABI.
 #[test]
 fn version_3_0_is_this() {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What cannot be loaded is refused with one clear message.
+//! A library that cannot be loaded is rejected with one clear message.
 
 use crate::common;
 
@@ -18,7 +18,7 @@ fn refusal(library: &Path) -> String {
 
 #[test]
 fn tables_that_do_not_fit() {
-    // Of version 3.0.
+    // The size in version 3.0.
     let size = offset_of!(fly_hal::abi::Plugin, poll);
     for (spoil, expected) in [
         (
@@ -56,7 +56,7 @@ fn tables_that_do_not_fit() {
     );
 }
 
-/// Mapped as they are, the first half of a library would end the process.
+/// Mapped as it is, half a library would end the process.
 #[test]
 fn a_truncated_library_is_refused() {
     let folder = tempfile::tempdir().unwrap();

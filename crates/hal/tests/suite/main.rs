@@ -1,4 +1,4 @@
-//! The tests of `fly-hal`: one program, so that they link once.
+//! The tests of `fly-hal`, in one program so that they link once.
 
 mod common;
 mod conformance;

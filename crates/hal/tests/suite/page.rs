@@ -1,4 +1,4 @@
-//! The page of all signals, which is made from their table.
+//! The page of all signals, generated from their table.
 
 use fly_hal::signal::{Canonical, Class, TABLE};
 

@@ -8,12 +8,12 @@ use std::process::Command;
 use fly_hal::conformance::{self, Setup};
 use fly_hal::{Plugin, SearchPath};
 
-/// The header as it was in version 3.0, which must work for as long as the major version is 3.
+/// The header of version 3.0, which must work for as long as the major version is 3.
 fn first_header() -> PathBuf {
     common::folder().join("abi_3_0")
 }
 
-/// The structures that may grow, as the header of a later minor version would have them: every one longer.
+/// The growable structures as a later minor version would define them, each one longer.
 fn later_header(into: &Path) -> PathBuf {
     let mut header = std::fs::read_to_string(common::header().join("fly_plugin.h")).unwrap();
     for name in [
@@ -41,7 +41,7 @@ fn point_mass(header: &Path, into: &Path, library: &str) -> PathBuf {
     common::compile_with(
         header,
         &source,
-        // A later header has fields that nobody fills in.
+        // A later header has fields that are never filled in.
         &["-shared", "-fPIC", "-Wno-missing-field-initializers"],
         into.join(library),
     )
@@ -50,7 +50,7 @@ fn point_mass(header: &Path, into: &Path, library: &str) -> PathBuf {
 #[test]
 fn plugins_of_other_minor_versions_fly() {
     let folder = tempfile::tempdir().unwrap();
-    // Two files: the linker takes one that replaces another at its path for the same.
+    // Two files: the linker treats a file that replaces another at its path as the same.
     for (header, library) in [
         (first_header(), "first.so"),
         (later_header(folder.path()), "later.so"),

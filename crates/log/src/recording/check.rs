@@ -1,4 +1,4 @@
-//! Whether a log is whole, and its numbers are numbers.
+//! Checks that a log is complete and its values are finite.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use super::{Kind as LogKind, Options, Recording, Rows, Survey};
 use crate::RunMetadata;
 use crate::error::LogError;
 
-/// A gap lasts longer than so many steps, and than so long, s.
+/// A gap is longer than this many steps, and than this many s.
 const GAP: (f64, f64) = (4.0, 0.05);
-/// Findings of a kind of which each is told.
+/// Number of findings of each kind that are listed.
 const TOLD: usize = 20;
 
-/// The longest time between two ticks that is no gap, for a log with this time between ticks, s.
+/// The longest time between two ticks that is not a gap, in a log with this time between ticks, s.
 pub fn longest_step(step: f64) -> f64 {
     (GAP.0 * step).max(GAP.1)
 }
 
-/// Where there are no data.
+/// An interval without data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// Flight time of the last tick before it, s.
@@ -28,49 +28,50 @@ pub struct Gap {
     pub to: f64,
 }
 
-/// A column with values that are infinite or not a number.
+/// A column with values that are infinite or NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NonFinite {
     /// Its name.
     pub column: String,
-    /// How many there are.
+    /// Number of such values.
     pub count: u64,
-    /// Flight time of the first one, s.
+    /// Flight time of the first such value, s.
     pub first: f64,
 }
 
-/// What was found in a log.
+/// The findings in a log.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Which kind of file it is.
+    /// Kind of the file.
     pub kind: LogKind,
-    /// Whole ticks.
+    /// Number of complete ticks.
     pub ticks: u64,
-    /// Damaged places of a log of this program, with their bytes.
+    /// Damage in a log of this program, with byte offsets.
     pub damage: Damage,
-    /// What is damaged or was never written, one line each.
+    /// Parts that are damaged or were never written, one line each.
     pub damaged: Vec<String>,
-    /// Whether the log was finished; `None` for a ULog, which does not tell.
+    /// Whether the log was finished; `None` for a ULog, which does not record that.
     pub finished: Option<bool>,
     /// The record of the run.
     pub run: Option<RunMetadata>,
     /// Flight times (s) of the first ticks that are not later than the one before.
     pub backwards: Vec<f64>,
-    /// Number of all of them.
+    /// Number of all such ticks.
     pub backwards_count: u64,
     /// The first gaps.
     pub gaps: Vec<Gap>,
-    /// Number of all of them.
+    /// Number of all gaps.
     pub gaps_count: u64,
-    /// Columns with values that are not finite although their group is valid. The innovations of sensors that have not spoken yet do not count.
+    /// Columns with values that are not finite although their group is valid. Innovations of sensors without
+    /// measurements so far do not count.
     pub non_finite: Vec<NonFinite>,
 }
 
 impl Check {
-    /// Reads all of a log.
+    /// Reads a whole log.
     ///
     /// # Errors
-    /// It cannot be read, or is no log. What is damaged is a finding.
+    /// The file cannot be read, or is not a log. Damage is a finding, not an error.
     pub fn of(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
         let path = path.as_ref();
         let options = Options {
@@ -107,7 +108,7 @@ impl Check {
         }
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no findings.
     pub fn is_sound(&self) -> bool {
         self.damaged.is_empty()
             && self.finished != Some(false)
@@ -133,12 +134,12 @@ impl Check {
         }
     }
 
-    /// Looks at all rows. Of a log whose ticks are on a grid, those count in which the column `data` is true.
+    /// Checks all rows. In a log whose ticks are on a grid, only those count in which the column `data` is true.
     fn rows(&mut self, mut rows: Rows, step: f64, data: Option<&str>) -> Result<(), LogError> {
         let columns = rows.columns().to_vec();
         let place = |name: &str| columns.iter().position(|column| column.name == name);
         let data = data.and_then(place);
-        // The validity that belongs to each number.
+        // The validity column of each value.
         let groups: Vec<&str> = (columns.iter())
             .filter_map(|column| column.name.strip_prefix("valid."))
             .collect();
@@ -148,7 +149,7 @@ impl Check {
                     let rest = column.name.strip_prefix(**group);
                     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
                 };
-                // The most particular one: `setpoint.position` before `setpoint`.
+                // The most specific one: `setpoint.position` before `setpoint`.
                 let group = groups
                     .iter()
                     .filter(within)

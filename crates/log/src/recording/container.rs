@@ -1,7 +1,7 @@
-//! The records of an MCAP file with their byte offsets, read one after the other.
+//! The records of an MCAP file with their byte offsets, read in sequence.
 //!
-//! The readers of the `mcap` crate stop at the first fault without its offset; here every fault has one and costs the record or the
-//! chunk in which it is. Where a record's length is wrong, the next chunk is searched.
+//! The readers of the `mcap` crate stop at the first fault and do not report its offset. Here every fault has an offset
+//! and costs only its record or chunk. After a wrong record length, reading continues at the next chunk.
 
 mod chunk;
 mod damage;
@@ -17,24 +17,24 @@ pub use damage::{Damage, Fault};
 
 /// A record's opcode and length.
 const HEAD: usize = 9;
-/// Bytes of a record in which its inner lengths are.
+/// Leading bytes of a record that contain its inner lengths.
 const INNER: usize = 1 << 12;
 
-/// What reading a file may take.
+/// Limits for reading a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Length of one record, packed or not, bytes.
+    /// Length of one record, compressed or not, bytes.
     pub record: u64,
-    /// Bytes that are unpacked for each byte of the file.
+    /// Decompressed bytes per byte of the file.
     pub ratio: u64,
 }
 
-/// A record that is read.
+/// A record that was read.
 pub enum Part {
     Metadata(Metadata),
     Schema(Schema),
     Channel(Channel),
-    /// At this flight time, ns. Its data are at this place of the [`chunk`](Container::data).
+    /// At this flight time, ns. The data are at this range of the [`chunk`](Container::data).
     Message {
         channel: u16,
         time: u64,
@@ -42,7 +42,7 @@ pub enum Part {
     },
 }
 
-/// What the messages of a channel are.
+/// The schema of a channel's messages.
 #[derive(Clone, Debug)]
 pub struct Schema {
     pub id: u16,
@@ -51,30 +51,30 @@ pub struct Schema {
     pub data: Vec<u8>,
 }
 
-/// Why a part is refused: what was expected, and what was found.
+/// Why a part is rejected: what was expected, and what was found.
 pub type Refusal = (String, String);
 
-/// Reads the records in order. Of a chunk that the end of the file cuts, those that are whole.
+/// Reads the records in order. Of a chunk that is cut off by the end of the file, it reads the complete ones.
 #[derive(Debug)]
 pub struct Container {
     window: Window,
     limits: Limits,
-    /// Whether chunks are passed over.
+    /// Whether chunks are skipped.
     skips_chunks: bool,
-    /// Where the next record starts.
+    /// Offset of the next record.
     offset: u64,
-    /// Where the record starts that was read last, or the chunk that it is in.
+    /// Offset of the record read last, or of its chunk.
     at: u64,
     /// The contents of a chunk, or a record outside of chunks.
     data: Vec<u8>,
-    /// Where the next record starts in [`data`](Self::data).
+    /// Offset of the next record in [`data`](Self::data).
     inside: usize,
-    /// Whether the end of the file cuts the chunk.
+    /// Whether the chunk is cut off by the end of the file.
     cut: bool,
     ended: bool,
-    /// Bytes packed and unpacked so far.
+    /// Bytes compressed and decompressed so far.
     work: u64,
-    /// What was passed over.
+    /// The skipped parts.
     pub damage: Damage,
 }
 
@@ -101,7 +101,7 @@ impl Container {
         self.window.len()
     }
 
-    /// Passes over the chunks.
+    /// Skips the chunks.
     pub const fn without_chunks(mut self) -> Self {
         self.skips_chunks = true;
         self
@@ -151,7 +151,7 @@ impl Container {
         }
     }
 
-    /// Refuses the part that was read last: the rest of its chunk is passed over.
+    /// Rejects the part that was read last; the rest of its chunk is skipped.
     pub fn refuse(&mut self, (expected, found): Refusal) {
         if !self.cut {
             self.damage.add(Fault::corrupt(self.at, expected, found));
@@ -230,7 +230,7 @@ impl Container {
         }
     }
 
-    /// Goes on with the next chunk after a record whose length cannot be trusted; without one the file ends there.
+    /// Continues at the next chunk after a record whose length cannot be trusted; without one, the file ends there.
     fn resume(&mut self, fault: Fault) -> io::Result<()> {
         let at = fault.offset;
         if let Some(next) = self.search(at + 1)? {
@@ -255,10 +255,10 @@ impl Container {
         Ok(())
     }
 
-    /// The next chunk packed by lz4 whose lengths agree, from `offset` on.
+    /// The next lz4-compressed chunk with consistent lengths, from `offset` on.
     fn search(&mut self, mut offset: u64) -> io::Result<Option<u64>> {
         const PACKED: &[u8] = b"\x03\0\0\0lz4";
-        /// From a chunk's opcode to the name of its compression, and to the packed bytes.
+        /// Bytes from a chunk's opcode to the name of its compression, and to the compressed data.
         const BEFORE: usize = HEAD + 8 + 8 + 8 + 4;
         const HEADER: usize = BEFORE + PACKED.len() + 8;
         loop {
@@ -287,7 +287,7 @@ impl Container {
         }
     }
 
-    /// The file's end after the footer.
+    /// The end of the file, after the footer.
     fn end(&mut self, offset: u64) -> io::Result<()> {
         const EXPECTED: &str = "the 8 bytes that end an MCAP file";
         let rest = self.window.from(offset, 16)?;
@@ -304,7 +304,7 @@ impl Container {
         Ok(())
     }
 
-    /// Unpacks a chunk and compares its checksum; of one that is `cut` off, what is there.
+    /// Decompresses a chunk and verifies its checksum; of a chunk that is `cut` off, the available part.
     fn chunk(&mut self, at: u64, size: u64, cut: bool) -> io::Result<()> {
         self.at = at;
         self.cut = cut;
@@ -343,7 +343,7 @@ impl Container {
             return Ok(());
         }
         let fault = Fault::corrupt(at, expected, found);
-        // Its length is trusted if a record or the end follows.
+        // Its length is trusted if a record or the end of the file follows.
         let next = self.offset;
         let rest = self.window.len() - next;
         let head = self.window.from(next, HEAD)?;
@@ -355,8 +355,8 @@ impl Container {
     }
 }
 
-/// Opcode and length of the record that starts with `head`, of which there are `rest` bytes; else what was expected and found, which is
-/// `None` at the end.
+/// Opcode and length of the record that starts with `head` and has `rest` bytes available; else what was expected and
+/// found (`None` at the end of the file).
 fn record(head: &[u8], rest: u64) -> Result<(u8, u64), (String, Option<String>)> {
     let Some((&opcode, after)) = head.split_first() else {
         return Err(("another record or the footer".into(), None));
@@ -385,13 +385,13 @@ fn record(head: &[u8], rest: u64) -> Result<(u8, u64), (String, Option<String>)>
     })
 }
 
-/// A length as an index; those that were compared with what is in memory fit.
+/// Converts a length to an index; lengths that were compared with data in memory fit.
 fn index(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }
 
-/// Length of a record as its own contents have it, which tells a wrong opcode or length; `None` if they do not. Nobody writes private
-/// records.
+/// Length of a record derived from its own content, which reveals a wrong opcode or length; `None` if they contradict.
+/// Private records are never written.
 fn inner_size(opcode: u8, body: &[u8]) -> Option<u64> {
     let number = |at: u64| {
         let bytes = body.get(usize::try_from(at).ok()?..)?.first_chunk()?;
@@ -437,7 +437,7 @@ fn inner_size(opcode: u8, body: &[u8]) -> Option<u64> {
     }
 }
 
-/// The part in a record, if it is one that is read; `start` is where its body is in the data.
+/// The part in a record, if it is of a kind that is read; `start` is the offset of its body in the data.
 fn part(opcode: u8, body: &[u8], start: usize) -> Result<Option<Part>, Refusal> {
     Ok(Some(match opcode {
         op::METADATA | op::CHANNEL | op::SCHEMA => match mcap::parse_record(opcode, body) {

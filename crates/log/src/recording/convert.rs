@@ -1,4 +1,4 @@
-//! A ULog as a log of this program.
+//! Converts a ULog to a log of this program.
 
 use std::io::{Seek, Write};
 
@@ -12,8 +12,9 @@ use crate::{FlightHeader, Header, RunMetadata};
 /// Group and first component of the motors' signals.
 const MOTOR: &str = "motor";
 
-/// Writes a recording as a log of this program: its ticks with their signals and groups, and the motors of a ULog as the signals `motor.0`, `motor.1` and so
-/// on. A recording of this program's own flight loses what is not in its ticks: [`copy`](super::copy) keeps it.
+/// Writes a recording as a log of this program: its ticks with their signals and groups, and the motors of a ULog as
+/// the signals `motor.0`, `motor.1` and so on. A recording of this program loses everything outside its ticks;
+/// [`copy`](super::copy) keeps it.
 ///
 /// # Errors
 /// [`LogError::Open`] if the recording cannot be read any more, [`LogError::Write`] if `to` cannot be written.

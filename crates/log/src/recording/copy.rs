@@ -1,4 +1,4 @@
-//! A part of a log of this program, or all that is whole of a damaged one, as a log of its own.
+//! Copies a part of a log of this program, or the intact part of a damaged one, to a separate log.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -15,16 +15,16 @@ use crate::error::LogError;
 use crate::metadata::{CUT, FORMAT, RUN, TIMING};
 use crate::writer::mcap_options;
 
-/// What was copied.
+/// Statistics of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     /// Messages in the copy.
     pub messages: u64,
     /// Ticks in the copy.
     pub ticks: u64,
-    /// Messages of the log that are not in the copy, because they are earlier or later.
+    /// Messages of the log outside the copied time range.
     pub left_out: u64,
-    /// What was damaged and passed over, one line each.
+    /// Damaged parts that were skipped, one line each.
     pub skipped: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ pub fn copy(
     Ok(copied)
 }
 
-/// What a log declares.
+/// The declarations of a log.
 #[derive(Default)]
 struct Declared {
     schemas: BTreeMap<u16, Schema>,
@@ -145,7 +145,7 @@ struct Declared {
 }
 
 impl Declared {
-    /// Declares the same, with the same numbers.
+    /// Writes the same declarations, with the same numbers.
     fn write<W: Write + Seek>(&self, to: &mut mcap::Writer<W>) -> Result<(), mcap::McapError> {
         for (id, schema) in &self.schemas {
             to.add_schema_with_id(*id, &schema.name, &schema.encoding, &schema.data)?;

@@ -1,4 +1,4 @@
-//! Where two logs differ.
+//! Compares two logs.
 
 use std::path::Path;
 
@@ -8,33 +8,34 @@ use super::rows::Row;
 use super::{Options, Rows};
 use crate::error::LogError;
 
-/// How one column of two logs differs.
+/// The difference between two logs in one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The column's name.
     pub column: String,
     /// Its unit.
     pub unit: String,
-    /// Rows in which it differs.
+    /// Number of rows in which it differs.
     pub count: u64,
-    /// Flight time of the first one, s.
+    /// Flight time of the first difference, s.
     pub first: f64,
-    /// Root mean square of the differences over all common rows in which both have a finite number; `None` without one.
+    /// Root mean square of the differences over all common rows in which both values are finite; `None` without such a
+    /// row.
     pub rms: Option<f64>,
-    /// The largest of them.
+    /// The largest of these differences.
     pub max: Option<f64>,
 }
 
-/// How two logs differ.
+/// The differences between two logs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
-    /// Rows of the same flight time.
+    /// Rows with the same flight time.
     pub rows: u64,
-    /// Rows that only the first or only the second log has.
+    /// Rows that are only in the first or only in the second log.
     pub alone: [u64; 2],
-    /// Columns that only the first or only the second log has.
+    /// Columns that are only in the first or only in the second log.
     pub columns: [Vec<String>; 2],
-    /// Columns of both.
+    /// Number of columns in both.
     pub common: usize,
     /// The common columns that differ.
     pub found: Vec<Difference>,
@@ -50,8 +51,8 @@ struct Sum {
 }
 
 impl Differences {
-    /// Compares two logs, row by row of the same flight time and column by column of the same name. Numbers differ if they are further apart than
-    /// `tolerance`; two that are not a number are equal.
+    /// Compares two logs, row by row of equal flight time and column by column of equal name. Values differ if they are
+    /// further apart than `tolerance`; two NaNs are equal.
     ///
     /// # Errors
     /// As [`Rows::open`].
@@ -114,7 +115,7 @@ impl Differences {
         Ok(all)
     }
 
-    /// Whether the logs hold the same.
+    /// Whether the logs are equal.
     pub fn is_equal(&self) -> bool {
         self.found.is_empty() && self.alone == [0; 2] && self.columns.iter().all(Vec::is_empty)
     }

@@ -1,4 +1,4 @@
-//! Recorded ticks in memory, one array for each kind of number.
+//! Recorded ticks in memory, one array for each kind of value.
 
 use fly_hal::GroupStatus;
 
@@ -27,13 +27,13 @@ pub struct Frame<'a> {
     pub values: &'a [f64],
     /// All groups in the order of the recording's groups.
     pub groups: &'a [GroupStatus],
-    /// Thrust of every motor of a ULog as a fraction of its maximum, in the order of [`Motors`](super::Motors); NaN if it is not known
-    /// or the motor is off.
+    /// Thrust of every motor of a ULog as a fraction of its maximum, in the order of [`Motors`](super::Motors); NaN if
+    /// it is unknown or the motor is off.
     pub motors: &'a [f64],
 }
 
 impl Frames {
-    /// No ticks yet, with this many values and groups each.
+    /// An empty sequence of ticks with this many values and groups each.
     pub(super) fn new(width: usize, groups_width: usize) -> Self {
         Self {
             width,
@@ -57,7 +57,7 @@ impl Frames {
         &self.times
     }
 
-    /// Tick `index`, or none after the last.
+    /// Tick `index`; `None` after the last.
     pub fn get(&self, index: usize) -> Option<Frame<'_>> {
         Some(Frame {
             time: *self.times.get(index)?,
@@ -76,7 +76,7 @@ impl Frames {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Memory that a tick with so many numbers and groups takes, bytes.
+    /// Memory of a tick with this many values and groups, bytes.
     pub(super) const fn tick_bytes(values: usize, groups: usize) -> usize {
         size_of::<i64>()
             + size_of::<Status>()
@@ -84,7 +84,7 @@ impl Frames {
             + groups * size_of::<GroupStatus>()
     }
 
-    /// Memory that all ticks take, bytes.
+    /// Memory of all ticks, bytes.
     pub(super) const fn bytes(&self) -> usize {
         let numbers = self.values.len() + self.motors.len();
         self.times.len() * Self::tick_bytes(0, 0) + Self::tick_bytes(numbers, self.groups.len())

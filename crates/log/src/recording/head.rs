@@ -1,4 +1,4 @@
-//! The head of a log of this program: the records before its first tick.
+//! The header of a log of this program: the records before its first tick.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -15,10 +15,10 @@ use crate::metadata::{
     COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, SIGNALS, VEHICLE, checksum, signals,
 };
 
-/// Most signals, groups and commands of a log.
+/// Largest number of signals, groups and commands in a log.
 const MAX_SIGNALS: usize = 1 << 14;
 
-/// The metadata records that have been seen. Finished logs hold them twice: where one copy is damaged, the other one may not be.
+/// The metadata records read so far. Finished logs hold them twice: if one copy is damaged, the other may be intact.
 #[derive(Default)]
 pub struct Head {
     records: BTreeMap<String, Metadata>,
@@ -26,12 +26,12 @@ pub struct Head {
     pub other_format: Option<String>,
 }
 
-/// The shape of every tick, from the head.
+/// The shape of every tick, from the header.
 #[derive(Debug)]
 pub struct Shape {
     /// The recorded signals, then the recorded commands as the group [`RECORDED`].
     pub description: Description,
-    /// Indices into a recorded frame's values of those that are kept.
+    /// Indices of the recorded frame's values that are kept.
     pub kept: Vec<usize>,
     /// Values and groups of a recorded frame, and commands.
     pub declared: [usize; 3],
@@ -40,7 +40,7 @@ pub struct Shape {
 }
 
 impl Head {
-    /// Reads the records before the first chunk, or if they are damaged those after the last one.
+    /// Reads the records before the first chunk or, if they are damaged, those after the last one.
     pub fn read(source: &Source, limits: Limits) -> io::Result<Self> {
         let mut container = Container::new(source.clone(), limits).without_chunks();
         let mut head = Self::default();
@@ -55,7 +55,7 @@ impl Head {
             if total > 4 * limits.record {
                 break;
             }
-            // The last of those at the head is followed by chunks: if all are well, nothing else is needed.
+            // The last record of the header; if all are intact, nothing else is needed.
             let last = record.name == COMMANDS;
             head.add(record);
             if last && first && head.shape().is_ok() {
@@ -66,7 +66,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Takes a metadata record.
+    /// Adds a metadata record.
     fn add(&mut self, record: Metadata) {
         if record.name == LOG {
             let format = record.metadata.get("format").cloned().unwrap_or_default();
@@ -75,13 +75,13 @@ impl Head {
         self.records.insert(record.name.clone(), record);
     }
 
-    /// The records that every log has, in the order in which their checksum is reckoned; `None` if one is missing.
+    /// The records that every log has, in the order of their checksum; `None` if one is missing.
     pub fn records(&self) -> Option<Vec<&Metadata>> {
         let names = [LOG, CONFIGURATION, VEHICLE, SIGNALS, GROUPS, COMMANDS];
         names.iter().map(|&name| self.records.get(name)).collect()
     }
 
-    /// Whether it is a log of this program at all.
+    /// Whether this is a log of this program at all.
     pub fn is_own(&self) -> bool {
         self.records.contains_key(LOG)
     }
@@ -105,7 +105,7 @@ impl Head {
         }
     }
 
-    /// The shape of every tick; refused if a record is missing or the checksum is wrong.
+    /// The shape of every tick; an error if a record is missing or the checksum is wrong.
     pub fn shape(&self) -> Result<Shape, Refusal> {
         let missing = |name: &str| {
             (
@@ -155,7 +155,7 @@ impl Head {
 }
 
 impl Shape {
-    /// Of a log with these signals, commands and groups.
+    /// For a log with these signals, commands and groups.
     fn new(
         declared: &[Signal],
         commands: &[Signal],
@@ -169,7 +169,7 @@ impl Shape {
                 format!("{found} of `{}`", bad.name),
             ));
         }
-        // The flight may itself have been a replay: its own commands take the place of those it read.
+        // The flight may have been a replay itself: its own commands replace those that it read.
         let replaced: Vec<_> = commands.iter().map(|c| recorded(&c.name)).collect();
         let names: HashSet<&str> = replaced.iter().map(String::as_str).collect();
         let kept: Vec<usize> = (0..declared.len())

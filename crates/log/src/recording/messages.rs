@@ -1,4 +1,4 @@
-//! All messages of a log of this program, in their order.
+//! All messages of a log of this program, in order.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::error::LogError;
 use crate::metadata::FORMAT;
 use crate::{FlightHeader, RunMetadata};
 
-/// A message of a log: one of [`schema`](crate::schema), by its topic.
+/// A message of a log: one of [`schema`](crate::schema), according to its topic.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     /// Its topic, such as `/fly/control`.
     pub topic: &'a str,
-    /// Number of its channel: topics of one log differ in it.
+    /// Number of its channel, unique per topic in a log.
     pub channel: u16,
     /// Flight time, ns.
     pub time: u64,
@@ -27,10 +27,10 @@ pub struct Message<'a> {
     pub data: &'a [u8],
 }
 
-/// Reads the messages of a log of this program once, in order, for whoever shows a flight. A [`Recording`](super::Recording) has the
-/// frames alone.
+/// Reads all messages of a log of this program once, in order, for example to display a flight. A
+/// [`Recording`](super::Recording) contains only the frames.
 ///
-/// What is damaged or cut off is passed over: [`skipped`](Self::skipped) lists it once all has been read.
+/// Damaged and truncated parts are skipped; [`skipped`](Self::skipped) lists them once everything has been read.
 #[derive(Debug)]
 pub struct Messages {
     path: PathBuf,
@@ -38,23 +38,24 @@ pub struct Messages {
     topics: HashMap<u16, String>,
     /// Configuration and backend of the flight.
     pub header: FlightHeader,
-    /// The signals of a [frame](crate::schema::fly::Frame), each with its index in the frame's values; without the commands that the flight read from
-    /// a recording and computed anew.
+    /// The signals of a [frame](crate::schema::fly::Frame), each with its index in the frame's values, without the
+    /// commands that the flight read from a recording and recomputed.
     pub signals: Vec<(usize, Signal)>,
     /// The groups of the signals, in the order of a frame's stamps.
     pub groups: Vec<String>,
     /// The commands, in the order of a [command](crate::schema::fly::Command)'s values.
     pub commands: Vec<Signal>,
-    /// The record of the run: the last of a log, `None` until it is read, and for a flight that was killed.
+    /// The record of the run, which is the last one of a log: `None` until it is read, and for a flight that was
+    /// killed.
     pub run: Option<RunMetadata>,
 }
 
 impl Messages {
-    /// Opens a log and reads its head.
+    /// Opens a log and reads its header.
     ///
     /// # Errors
-    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] and [`LogError::OtherMcap`] for one that is no log of this program,
-    /// [`LogError::Format`] for one of a later version.
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] and [`LogError::OtherMcap`] for one
+    /// that is not a log of this program, [`LogError::Format`] for one of a later version.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
         let path = path.as_ref();
         let unreadable = |source| LogError::Open {
@@ -139,12 +140,12 @@ impl Messages {
         self.container.len()
     }
 
-    /// What was passed over so far.
+    /// The parts skipped so far.
     pub const fn damage(&self) -> &Damage {
         &self.container.damage
     }
 
-    /// What was passed over so far, one line each; empty for an intact log.
+    /// The parts skipped so far, one line each; empty for an intact log.
     pub fn skipped(&self) -> Vec<String> {
         self.container.damage.lines()
     }

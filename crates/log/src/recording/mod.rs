@@ -40,17 +40,18 @@ use crate::error::LogError;
 use crate::{FlightHeader, RunMetadata};
 use source::Source;
 
-/// How a log is read.
+/// Options for reading a log.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Accept a truncated or damaged log and use its whole frames.
+    /// Accept a truncated or damaged log and use its complete frames.
     pub allow_truncated: bool,
-    /// Memory that reading may take, bytes. A log takes a fraction of it, however long it is, unless it is made to take more.
+    /// Memory that reading may use, bytes. A log needs a fraction of it, whatever its length, unless it was crafted to
+    /// need more.
     pub memory: u64,
 }
 
 impl Default for Options {
-    /// No damage, 512 MiB.
+    /// No damage accepted, 512 MiB.
     fn default() -> Self {
         Self {
             allow_truncated: false,
@@ -59,7 +60,7 @@ impl Default for Options {
     }
 }
 
-/// Which kind of file a recording comes from.
+/// The kind of file that a recording comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// MCAP written by this program.
@@ -77,10 +78,10 @@ impl Kind {
         }
     }
 
-    /// The kind of a file, by its first bytes.
+    /// Determines the kind of a file from its first bytes.
     ///
     /// # Errors
-    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no log.
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is not a log.
     pub fn of(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         kind(path, &open(path)?)
@@ -92,10 +93,10 @@ impl Kind {
 pub struct Recording<T = Frames> {
     /// The file.
     pub path: PathBuf,
-    /// Which kind of file it is.
+    /// Kind of the file.
     pub kind: Kind,
-    /// Signals in the order of a frame's values, and groups in the order of a frame's groups. The reference is
-    /// [recorded](ReferenceSource::Recorded) where there are setpoints. Recorded commands are the signals `recorded.<command>`;
+    /// Signals in the order of a frame's values, and groups in the order of a frame's groups. If there are setpoints,
+    /// the reference is [recorded](ReferenceSource::Recorded). Recorded commands are the signals `recorded.<command>`;
     /// there are no signals of the class [`Command`](fly_hal::Class::Command).
     pub description: Description,
     /// The ticks.
@@ -106,18 +107,19 @@ pub struct Recording<T = Frames> {
     pub run: Option<RunMetadata>,
     /// Parts that could not be read, one line each; empty for an intact file.
     pub skipped: Vec<String>,
-    /// How the data was processed, as pairs of a short name and a sentence.
+    /// Notes on how the data was processed: a short name and a sentence each.
     pub notes: Vec<(String, String)>,
     /// Recorded motors of a ULog; a log of this program has `recorded.*` signals instead.
     pub motors: Option<Motors>,
 }
 
 impl Recording<Stream> {
-    /// Opens a log, whose kind is determined by its first bytes, checks all of it, and reads its ticks when they are asked for.
+    /// Opens a log of any kind, checks all of it, and reads its ticks on demand.
     ///
     /// # Errors
-    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no log, [`LogError::Truncated`] and
-    /// [`LogError::Corrupt`] with the byte offset for a broken one, [`LogError::Memory`] for one that takes more than the options allow.
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is not a log,
+    /// [`LogError::Truncated`] and [`LogError::Corrupt`] with the byte offset for a broken one, [`LogError::Memory`]
+    /// for one that needs more memory than the options allow.
     pub fn stream(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
         let path = path.as_ref();
         Self::from_source(path, open(path)?, options)
@@ -140,7 +142,7 @@ impl Recording {
         Recording::stream(path, options)?.collect(options.memory)
     }
 
-    /// As [`open`](Self::open), of a file's contents; `path` is only for messages.
+    /// As [`open`](Self::open), for a file's content; `path` only appears in messages.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -157,7 +159,7 @@ impl Recording {
     }
 }
 
-/// An open file; opening a pipe does not wait for whoever writes to it.
+/// Opens a file; opening a pipe does not wait for its writer.
 fn open(path: &Path) -> Result<Source, LogError> {
     let open = || -> io::Result<Source> {
         let mut open = OpenOptions::new();
@@ -181,7 +183,7 @@ fn open(path: &Path) -> Result<Source, LogError> {
     })
 }
 
-/// The kind of a file, by its first bytes; one that is truncated within them is still recognised.
+/// Determines the kind of a file from its first bytes; a file truncated within them is still recognised.
 fn kind(path: &Path, source: &Source) -> Result<Kind, LogError> {
     let mut head = Vec::new();
     source

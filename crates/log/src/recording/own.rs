@@ -19,12 +19,13 @@ use crate::metadata::{CHANNELS, FORMAT};
 use crate::schema::fly;
 use crate::{RunMetadata, Status};
 
-/// Share of the memory for one record: it is there packed and unpacked, and the configuration several times.
+/// One record may use this fraction of the memory: it is held compressed and decompressed, and the configuration
+/// several times.
 pub const RECORDS: u64 = 16;
-/// Bytes that are unpacked for each byte of a file: ten times what logs need.
+/// Decompressed bytes per byte of a file: ten times what logs need.
 pub const RATIO: u64 = 256;
 
-/// Opens an MCAP file of this program: checks all of it once.
+/// Opens an MCAP file of this program and checks all of it once.
 pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<Stream>, LogError> {
     let unreadable = |source| LogError::Open {
         path: path.into(),
@@ -88,23 +89,23 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
     })
 }
 
-/// Gives the frames in order, each with the commands that follow it.
+/// Reads the frames in order, each with the commands that follow it.
 #[derive(Debug)]
 struct Reader {
     container: Container,
     shape: Result<Arc<Shape>, Refusal>,
     topics: HashMap<u16, Topic>,
     run: Option<RunMetadata>,
-    /// What was decoded last, reused.
+    /// The last decoded message, reused.
     message: fly::Frame,
     command: fly::Command,
     current: Tick,
-    /// The frame after the current one: known once all commands of that are.
+    /// The frame after the current one, read when all commands of the current one are known.
     next: Tick,
     has_next: bool,
 }
 
-/// Messages that matter.
+/// The topics that are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Topic {
     Frame,
@@ -154,7 +155,7 @@ impl Reader {
         }
     }
 
-    /// Goes to the next frame; `false` after the last one. What is damaged is passed over.
+    /// Advances to the next frame; `false` after the last one. Damaged parts are skipped.
     fn advance(&mut self) -> io::Result<bool> {
         let mut has_current = std::mem::take(&mut self.has_next);
         std::mem::swap(&mut self.current, &mut self.next);
@@ -187,7 +188,7 @@ impl Reader {
                 if has_current {
                     return Ok(true);
                 }
-                // The first one: its commands follow.
+                // The first frame; its commands follow.
                 std::mem::swap(&mut self.current, &mut self.next);
                 (has_current, self.has_next) = (true, false);
             }
@@ -232,7 +233,7 @@ impl Reader {
             .extend(groups.map(|(&stamp, &valid)| GroupStatus { stamp, valid }));
         next.groups
             .resize(description.groups.len(), GroupStatus::default());
-        // The commands stay NaN and invalid until they come.
+        // The commands stay NaN and invalid until they arrive.
         if commands > 0
             && let Some(recorded) = next.groups.get_mut(shape.recorded)
         {
@@ -244,7 +245,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The commands belong to the frame before them: a row writes both.
+    /// Adds commands to the frame before them: a row writes both.
     fn attach(&mut self, data: std::ops::Range<usize>) -> Result<(), Refusal> {
         let command = &mut self.command;
         command.clear();
@@ -260,7 +261,7 @@ impl Reader {
             ));
         }
         let current = &mut self.current;
-        // Their own frame may have been in a chunk that is damaged.
+        // Their own frame may be in a damaged chunk.
         if command.timestamp != current.stamp {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! A log as a table: a row for each tick, a column for each number, with its unit.
+//! A log as a table: a row per tick and a column per value, with its unit.
 
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ impl Rows {
         }
     }
 
-    /// Of a log of this program that has been surveyed, however damaged it is.
+    /// Reads a log of this program that has been surveyed, however damaged it is.
     ///
     /// # Errors
     /// As [`Messages::open`].
@@ -94,7 +94,7 @@ impl Rows {
         })
     }
 
-    /// Of a ULog.
+    /// Reads a ULog.
     ///
     /// # Errors
     /// None today.
@@ -117,10 +117,11 @@ impl Rows {
         &self.columns
     }
 
-    /// The next row; `None` after the last one.
+    /// Returns the next row; `None` after the last one.
     ///
     /// # Errors
-    /// [`LogError::Open`] if the file cannot be read any more, [`LogError::Message`] for a message that is not what its topic says.
+    /// [`LogError::Open`] if the file cannot be read any more, [`LogError::Message`] for a message that does not match
+    /// its topic.
     pub fn read(&mut self) -> Result<Option<Row>, LogError> {
         match &mut self.source {
             Source::Own(own) => own.read(&self.path),
@@ -128,7 +129,7 @@ impl Rows {
         }
     }
 
-    /// What was damaged and passed over so far, one line each.
+    /// Damaged parts that were skipped so far, one line each.
     pub fn skipped(&self) -> Vec<String> {
         match &self.source {
             Source::Own(own) => own.messages.skipped(),
@@ -159,7 +160,7 @@ fn of_groups(groups: &[String]) -> impl Iterator<Item = Column> {
     stamps.chain(valid)
 }
 
-/// Where in a row the columns of each topic begin.
+/// Index of each topic's first column in a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Places {
     groups: usize,
@@ -173,7 +174,7 @@ struct Places {
     widths: Widths,
 }
 
-/// Columns that are added one group after the other.
+/// Columns, added group by group.
 #[derive(Default)]
 struct Columns(Vec<Column>);
 
@@ -292,7 +293,7 @@ fn own_columns(messages: &Messages, survey: &Survey) -> (Vec<Column>, Places) {
 struct Own {
     messages: Messages,
     places: Places,
-    /// The row that is being put together.
+    /// The row under construction.
     cells: Vec<Cell>,
     /// Its flight time; `None` before the first frame.
     row: Option<u64>,
@@ -300,7 +301,7 @@ struct Own {
 
 impl Own {
     fn read(&mut self, path: &Path) -> Result<Option<Row>, LogError> {
-        // Borrowed apart: a message borrows the reader.
+        // Borrowed separately, because a message borrows the reader.
         let Self {
             messages,
             places,
@@ -330,7 +331,7 @@ impl Own {
                 }
                 continue;
             }
-            // Of a tick whose frame is damaged nothing is known.
+            // Nothing is known of a tick whose frame is damaged.
             if *row != Some(message.time) {
                 continue;
             }
@@ -413,14 +414,14 @@ fn begin(
     }
 }
 
-/// Puts cells at a place and behind it; what would not fit is left out.
+/// Writes cells from index `at` on; cells that do not fit are dropped.
 fn put(cells: &mut [Cell], at: usize, values: impl Iterator<Item = Cell>) {
     for (cell, value) in cells.iter_mut().skip(at).zip(values) {
         *cell = value;
     }
 }
 
-/// Puts as many numbers as there are columns for, and says where the next ones go.
+/// Writes as many values as there are columns for, and returns the index after them.
 fn fill(cells: &mut [Cell], at: usize, values: &[f64], width: usize) -> usize {
     put(
         cells,

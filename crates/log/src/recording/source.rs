@@ -1,4 +1,4 @@
-//! Bytes of a recording, read where they are needed.
+//! Bytes of a recording, read on demand.
 
 use std::fmt;
 use std::fs::File;
@@ -30,7 +30,7 @@ impl Source {
         }
     }
 
-    /// Appends the `count` bytes from `offset` on to `into`, or as many as there are.
+    /// Appends `count` bytes from `offset` on to `into`, or as many as there are.
     pub fn read(&self, offset: u64, count: usize, into: &mut Vec<u8>) -> io::Result<()> {
         let there = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let count = count.min(there);
@@ -59,7 +59,7 @@ pub struct Window {
     data: Vec<u8>,
 }
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const READ: usize = 1 << 18;
 
 impl Window {
@@ -77,12 +77,12 @@ impl Window {
         self.source.len()
     }
 
-    /// At least `reach` bytes from `offset` on, or all that are there.
+    /// At least `reach` bytes from `offset` on, or as many as there are.
     pub fn from(&mut self, offset: u64, reach: usize) -> io::Result<&[u8]> {
         let end = self.start + self.data.len() as u64;
         let wanted = offset.saturating_add(reach as u64).min(self.len());
         if offset < self.start || wanted > end {
-            // What is there already is kept.
+            // Bytes that are already in memory are kept.
             match usize::try_from(offset.wrapping_sub(self.start)) {
                 Ok(passed) if passed <= self.data.len() => drop(self.data.drain(..passed)),
                 _ => self.data.clear(),

@@ -1,4 +1,4 @@
-//! A recording that is read while it is replayed: what it takes does not grow with its length.
+//! A recording that is read during its replay, in memory that does not grow with its length.
 
 use std::fmt;
 use std::io;
@@ -36,28 +36,28 @@ impl Span {
 /// Memory of a block of ticks, bytes.
 const BLOCK: usize = 1 << 16;
 
-/// The ticks of a recording, read one after the other.
+/// The ticks of a recording, read in order.
 ///
-/// A thread of its own reads and unpacks a block of them ahead, so that the next one is there already: [`read`](Self::read) does not
-/// allocate.
+/// A separate thread reads and decompresses one block ahead, so that the next one is ready: [`read`](Self::read) does
+/// not allocate.
 #[derive(Debug)]
 pub struct Stream {
     span: Span,
     state: State,
     block: Frames,
-    /// The tick of the block that is next.
+    /// Index of the next tick in the block.
     next: usize,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Nobody has asked for a tick.
+    /// No tick has been read yet.
     Begin(Box<dyn Ticks>),
     Running(Ahead),
     Ended,
 }
 
-/// The reading thread: dropping the ends of its channels ends it.
+/// The reading thread; dropping its channels ends it.
 #[derive(Debug)]
 struct Ahead {
     full: Receiver<io::Result<Frames>>,
@@ -65,14 +65,14 @@ struct Ahead {
     thread: JoinHandle<()>,
 }
 
-/// Where ticks come from.
+/// A source of ticks.
 pub(super) trait Ticks: fmt::Debug + Send {
     /// The next tick; `None` after the last one.
     fn next(&mut self) -> io::Result<Option<Frame<'_>>>;
 }
 
 impl Stream {
-    /// Of ticks as wide as this.
+    /// A stream of ticks with the widths of this description.
     pub(super) fn new(ticks: Box<dyn Ticks>, span: Span, description: &Description) -> Self {
         Self {
             span,
@@ -114,7 +114,7 @@ impl Stream {
         Ok(self.block.get(self.next - 1))
     }
 
-    /// Reads all ticks, of which none has been read.
+    /// Reads all ticks; none may have been read before.
     fn read_into(&mut self, frames: &mut Frames) -> io::Result<()> {
         if let State::Begin(ticks) = &mut self.state {
             while let Some(frame) = ticks.next()? {
@@ -138,7 +138,7 @@ impl Stream {
             self.end();
             return Ok(false);
         };
-        // It is not needed when all has been read.
+        // After all ticks were read, the buffer is not needed.
         let _ = ahead
             .empty
             .try_send(std::mem::replace(&mut self.block, block?));
@@ -212,7 +212,7 @@ impl Recording<Stream> {
         self.frames.last().saturating_sub(self.frames.first()) as f64 * 1e-9
     }
 
-    /// Reads all ticks, which may take so much memory, bytes.
+    /// Reads all ticks into memory of at most this size, bytes.
     pub(super) fn collect(mut self, most: u64) -> Result<Recording, LogError> {
         let description = &self.description;
         let motors = self.motors.as_ref().map_or(0, |motors| motors.count);

@@ -1,4 +1,4 @@
-//! What is in a log of this program: its topics, how much of each, and what is damaged.
+//! The contents of a log of this program: its topics, their sizes, and the damage.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub struct Topic {
     pub name: String,
     /// Number of its messages.
     pub messages: u64,
-    /// Bytes of all of them, unpacked.
+    /// Total size of the messages, decompressed, bytes.
     pub bytes: u64,
     /// Flight time of the first one, ns.
     pub first: u64,
@@ -26,17 +26,17 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// Messages per second; `None` for less than two.
+    /// Messages per second; `None` for fewer than two.
     pub fn rate(&self) -> Option<f64> {
         let span = self.last.saturating_sub(self.first);
         (span > 0).then(|| (self.messages - 1) as f64 / (span as f64 * 1e-9))
     }
 }
 
-/// How long the arrays of a log's messages are.
+/// Lengths of the arrays in a log's messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Widths {
-    /// Inputs that the law asks for, inputs inside the limits, components of the disturbance.
+    /// Unconstrained inputs, inputs within the limits, components of the disturbance.
     pub control: [usize; 3],
     /// Configuration and velocity of the system.
     pub system: [usize; 2],
@@ -46,32 +46,32 @@ pub struct Widths {
     pub innovations: usize,
 }
 
-/// A log of this program, read once from its first byte to its last.
+/// A survey of a log of this program, read once from beginning to end.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// Size of the file, bytes.
     pub bytes: u64,
     /// Configuration and backend of the flight.
     pub header: FlightHeader,
-    /// The record of the run: `None` for a flight that was killed, or goes on.
+    /// The record of the run: `None` for a flight that was killed or is still under way.
     pub run: Option<RunMetadata>,
     /// Its topics, in the order of their first messages.
     pub topics: Vec<Topic>,
-    /// What is damaged.
+    /// The damage.
     pub damage: Damage,
-    /// How long its arrays are.
+    /// Lengths of its arrays.
     pub(super) widths: Widths,
 }
 
 impl Survey {
-    /// Reads all of a log. What is damaged is passed over and told.
+    /// Reads a whole log. Damaged parts are skipped and reported.
     ///
     /// # Errors
-    /// As [`Messages::open`], and [`LogError::Message`] for a message that is not what its topic says.
+    /// As [`Messages::open`], and [`LogError::Message`] for a message that does not match its topic.
     pub fn of(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
         let path = path.as_ref();
         let mut messages = Messages::open(path, options)?;
-        // Topics by the numbers of their channels.
+        // Topic indices by channel number.
         let mut places: Vec<Option<usize>> = Vec::new();
         let mut topics: Vec<Topic> = Vec::new();
         let mut widths = Widths::default();
@@ -91,7 +91,7 @@ impl Survey {
                 topics.len() - 1
             });
             let topic = &mut topics[place];
-            // Every message of a flight is as wide as the first one.
+            // All messages of a flight have the widths of the first one.
             if topic.messages == 0 {
                 let read = widths.read(message.topic, message.data);
                 read.map_err(|error| LogError::Message {
@@ -114,7 +114,7 @@ impl Survey {
         })
     }
 
-    /// The topic of this name, if it has a message.
+    /// The topic of this name, if it has any messages.
     pub fn topic(&self, name: &str) -> Option<&Topic> {
         self.topics.iter().find(|topic| topic.name == name)
     }

@@ -1,14 +1,14 @@
-//! Where chunks end, and which of them are on the disk.
+//! Where chunks end, and which chunks are on the disk.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Flight time that is lost at most when the process is killed, ns: that of the rows in the open chunk, and in the one that is being
+/// Longest flight time that is lost when the process is killed, ns: the rows in the open chunk, and in the one being
 /// written.
 const LOSS: i64 = 100_000_000;
-/// Flight time of a chunk at most, ns: a chunk ends where another row would make it longer.
+/// Longest flight time in a chunk, ns: a chunk ends when another row would make it longer.
 const CHUNK: i64 = LOSS / 2 - 5_000_000;
 
-/// Decides with which row a chunk ends. The flight and the writing thread each have one and come to the same answer.
+/// Decides with which row a chunk ends. The flight thread and the writing thread each have one, and they agree.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunking {
     /// Usual time between two rows, ns.
@@ -38,7 +38,7 @@ impl Chunking {
         ends
     }
 
-    /// How many chunks that have ended may still be on their way to the disk.
+    /// How many finished chunks may still be on their way to the disk.
     pub const fn slack(&self) -> u64 {
         if self.step < CHUNK { 1 } else { 0 }
     }
@@ -59,13 +59,13 @@ impl Written {
         self.more.notify_one();
     }
 
-    /// Nobody will write any more: nobody needs to wait.
+    /// Called when nothing will be written any more: stops all waiting.
     pub fn close(&self) {
         *self.chunks.lock().unwrap_or_else(PoisonError::into_inner) = u64::MAX;
         self.more.notify_one();
     }
 
-    /// Waits until so many chunks are on the disk.
+    /// Waits until this many chunks are on the disk.
     pub fn wait(&self, count: u64) {
         let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.more.wait_while(chunks, |chunks| *chunks < count);
@@ -78,12 +78,12 @@ impl Written {
 mod tests {
     use super::*;
 
-    /// Rows of a chunk at most, and the longest time from the last row on the disk to the one that is being computed.
+    /// Largest number of rows in a chunk, and the longest time from the last row on the disk to the row being computed.
     fn longest(rate_hz: f64) -> (usize, i64) {
         let step = (1e9 / rate_hz) as i64;
         let mut chunking = Chunking::new(rate_hz);
         let behind = 1 + chunking.slack() as usize;
-        // Last rows of the chunks that have ended.
+        // Last rows of the finished chunks.
         let mut ends = vec![-step];
         let (mut rows, mut most, mut longest) = (0, 0, 0);
         for time in (0..1000).map(|k| k * step) {

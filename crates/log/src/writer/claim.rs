@@ -1,7 +1,8 @@
-//! Claims the place of a log, so that no flight replaces what is not its own.
+//! Claims the path of a log, so that a flight only ever replaces its own kind of file.
 //!
-//! A log is written to `<path>.part`, which is created exclusively and locked while the flight lasts, and gets its name when it is
-//! finished. A file at `path` is replaced then, and only if it is a flight log of this program that the flight does not read.
+//! During the flight, a log is written to `<path>.part`, which is created exclusively and locked; when it is finished,
+//! it gets its final name. Only then is a file at `path` replaced, and only if it is a flight log of this program that
+//! the flight does not read.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _};
@@ -13,23 +14,24 @@ use rustix::fs::OFlags;
 use crate::error::LogError;
 use crate::metadata::PROFILE;
 
-/// Device and inode: the same for every name of a file.
+/// Device and inode: identical for all names of a file.
 type Identity = (u64, u64);
 
-/// The claimed place of a log.
+/// The claimed path of a log.
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
     part: PathBuf,
-    /// The log that is replaced at the end.
+    /// The log to be replaced at the end.
     replaced: Option<Identity>,
 }
 
 impl Claim {
-    /// Claims `path`, which may name a finished flight log unless `fresh`; `reads` are the files that the flight reads.
+    /// Claims `path`, which may be a finished flight log unless `fresh` is set; `reads` are the files that the flight
+    /// reads.
     ///
-    /// Returns the file to write and what becomes of it. What a killed flight left in `<path>.part` is kept under another name,
-    /// the third result.
+    /// Returns the claim, the file to write, and the new name of an unfinished log that a killed flight left in
+    /// `<path>.part`.
     pub fn new(
         path: PathBuf,
         fresh: bool,
@@ -47,7 +49,7 @@ impl Claim {
             part,
             replaced,
         };
-        // Whoever had the `.part` before may have finished meanwhile.
+        // The previous owner of the `.part` may have finished meanwhile.
         match replaceable(&claim.path, fresh, &reads) {
             Ok(found) if found == replaced => Ok((claim, file, kept)),
             Ok(_) => {
@@ -65,12 +67,12 @@ impl Claim {
         }
     }
 
-    /// Where the log will be.
+    /// Final path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where it is written.
+    /// Path of the log while it is written.
     pub fn part(&self) -> &Path {
         &self.part
     }
@@ -80,7 +82,7 @@ impl Claim {
         let _ = fs::remove_file(&self.part);
     }
 
-    /// Gives the finished log its name. What appeared there since the start stays.
+    /// Gives the finished log its name. A file that appeared there since the start is kept.
     pub fn publish(&self) -> io::Result<()> {
         let found = fs::metadata(&self.path).ok().as_ref().map(identity);
         if found.is_some() && found == self.replaced {
@@ -90,7 +92,7 @@ impl Claim {
     }
 }
 
-/// The file that a symbolic link names.
+/// The target of a symbolic link.
 fn followed(path: PathBuf) -> Result<PathBuf, LogError> {
     if !path.is_symlink() {
         return Ok(path);
@@ -98,7 +100,7 @@ fn followed(path: PathBuf) -> Result<PathBuf, LogError> {
     fs::canonicalize(&path).map_err(|source| LogError::Create { path, source })
 }
 
-/// The flight log at `path` that may be replaced; `None` if nothing is there.
+/// The flight log at `path` that may be replaced; `None` if there is no file.
 fn replaceable(path: &Path, fresh: bool, reads: &[Identity]) -> Result<Option<Identity>, LogError> {
     let create = |source| LogError::Create {
         path: path.into(),
@@ -130,7 +132,8 @@ fn replaceable(path: &Path, fresh: bool, reads: &[Identity]) -> Result<Option<Id
     Ok(Some(identity(&found)))
 }
 
-/// Creates and locks the `.part`. The one of a killed flight, which nobody has locked, gets another name, the second result.
+/// Creates and locks the `.part`. One left by a killed flight, which is not locked, is renamed; its new name is the
+/// second result.
 fn exclusive(
     path: &Path,
     part: &Path,
@@ -149,7 +152,8 @@ fn exclusive(
     loop {
         match OpenOptions::new().write(true).create_new(true).open(part) {
             Ok(file) => {
-                // Somebody may be looking whether it is locked. A file system without locks still creates exclusively.
+                // Another process may be testing the lock. On a file system without locks the creation is still
+                // exclusive.
                 let _ = file.lock();
                 return Ok((file, kept));
             }
@@ -172,7 +176,7 @@ fn exclusive(
         if named != Some(identity(&found)) {
             continue;
         }
-        // Its flight has created it and not begun yet.
+        // Its flight has created it and not started writing yet.
         if found.is_file() && found.len() == 0 {
             return Err(busy());
         }
@@ -186,7 +190,7 @@ fn exclusive(
     }
 }
 
-/// Opens for reading, without following a link or waiting for a pipe.
+/// Opens for reading without following a link or blocking on a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = OpenOptions::new();
@@ -194,7 +198,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether a file begins as the logs of this program do: an MCAP file with our profile.
+/// Whether a file begins like the logs of this program: an MCAP file with our profile.
 fn is_own(file: &mut File) -> io::Result<bool> {
     let mut head = Vec::new();
     file.take(64).read_to_end(&mut head)?;

@@ -35,7 +35,7 @@ const REFERENCE: usize = 6;
 const CONTROL: usize = 7;
 const COMMANDS: usize = 8;
 
-/// In the logs of systems of several bodies.
+/// Additional topics in the logs of systems of several bodies.
 const SYSTEM_CHANNELS: [(&str, &str); 2] = [
     ("/fly/system/state", "fly.SystemMotion"),
     ("/fly/system/reference", "fly.SystemMotion"),
@@ -43,7 +43,7 @@ const SYSTEM_CHANNELS: [(&str, &str); 2] = [
 const SYSTEM_STATE: usize = 9;
 const SYSTEM_REFERENCE: usize = 10;
 
-/// Makes messages of rows and events.
+/// Encodes rows and events as messages.
 pub struct Encoder {
     channels: Vec<Channel>,
     start: i64,
@@ -51,12 +51,12 @@ pub struct Encoder {
     bodies: Vec<String>,
     modes: Vec<String>,
     solvers: Vec<String>,
-    /// For every command: the rotor, and whether it is a tilt.
+    /// For every command, its rotor and whether it is a tilt.
     rotors: Vec<Option<(usize, bool)>>,
     truth: Truth,
-    /// Where the simulation tells it.
+    /// Channel of the true pose, if the simulation provides it.
     true_pose: Option<usize>,
-    /// Of flights with an estimator. The channel carries the names of the sensors.
+    /// Channel of the estimate, in flights with an estimator. Its metadata hold the sensors' names.
     estimate: Option<usize>,
     viewer: Viewer,
     sequence: u32,
@@ -66,7 +66,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// The channels whose numbers in a file are always the same: frames and commands.
+    /// The channels with fixed numbers in a file: frames and commands.
     pub(crate) const NUMBERED: [usize; 2] = [FRAME, COMMANDS];
 
     /// For flights with this header.
@@ -132,10 +132,10 @@ impl Encoder {
         (self.rows, self.events)
     }
 
-    /// Makes the messages of one item and passes each on to `take`.
+    /// Encodes the messages of one item and passes each to `take`.
     ///
     /// # Errors
-    /// The first one of `take`; what is left of the item is not made.
+    /// The first one of `take`; the rest of the item is not encoded.
     pub fn encode<E>(
         &mut self,
         item: &Item,
@@ -289,7 +289,7 @@ impl Encoder {
         }
     }
 
-    /// The frames of all bodies that are known; those of a vehicle of one body under the vehicle's name.
+    /// The transforms of all known bodies; for a vehicle of one body, under the vehicle's name.
     fn transforms(&self, time: u64, row: &Row) -> Vec<foxglove::FrameTransform> {
         match (&row.system, &row.state) {
             (Some(system), _) => (self.bodies.iter().zip(system.poses))
@@ -318,13 +318,13 @@ impl Encoder {
         rotors
     }
 
-    /// Flight time of an instant of the backend's clock, ns.
+    /// Flight time of a time on the backend's clock, ns.
     fn flight_time(&self, time: i64) -> u64 {
         u64::try_from(time.saturating_sub(self.start)).unwrap_or(0)
     }
 }
 
-/// The names of signals, in order, between spaces.
+/// The names of signals, in order, separated by spaces.
 fn names<'a>(signals: impl Iterator<Item = &'a Signal>) -> String {
     let names: Vec<_> = signals.map(|signal| signal.name.as_str()).collect();
     names.join(" ")
@@ -360,7 +360,7 @@ fn motion(
     }
 }
 
-/// Of the numbers of a row's estimate, whose length has been checked.
+/// The message for the values of a row's estimate, whose length has been checked.
 fn estimate(time: u64, numbers: &[f64]) -> fly::Estimate {
     let three = |i: usize| Some(vector([numbers[i], numbers[i + 1], numbers[i + 2]]));
     let pose = pose(&std::array::from_fn(|i| numbers[i]));

@@ -11,17 +11,17 @@ use crate::Header;
 use crate::metadata::{CHANNELS, PROFILE, RunMetadata, header_records};
 use crate::schema::descriptor_of;
 
-/// A chunk is closed at this many bytes before compression.
+/// A chunk is closed at this size before compression.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// How every log of this program is written.
+/// The options with which every log of this program is written.
 pub fn options() -> WriteOptions {
     WriteOptions::new()
         .compression(Some(Compression::Lz4))
         .profile(PROFILE)
         .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
         .chunk_size(Some(CHUNK_BYTES))
-        // It would cover the record of the run, and the rest of the file must be reproducible.
+        // It would cover the record of the run, while the rest of the file must be reproducible.
         .calculate_data_section_crc(false)
 }
 
@@ -67,7 +67,7 @@ impl<W: Write + Seek> McapLog<W> {
         self.encoder.counts()
     }
 
-    /// Closes the chunk, if there is one, and passes everything on to the file.
+    /// Closes the chunk, if one is open, and flushes the file.
     pub fn flush(&mut self) -> Result<(), McapError> {
         self.mcap.flush()
     }
@@ -86,8 +86,8 @@ impl<W: Write + Seek> McapLog<W> {
         })
     }
 
-    /// Writes the header's records once more, in case that the first ones are damaged, the record of the run and the number of lost rows,
-    /// if there is one, and the summary.
+    /// Writes the header's records again, in case the first ones are damaged, then the record of the run with the
+    /// number of lost rows, if given, and the summary.
     pub fn finish(mut self, run: Option<&(RunMetadata, u64)>) -> Result<W, McapError> {
         for record in &self.head {
             self.mcap.write_metadata(record)?;

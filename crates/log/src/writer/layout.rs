@@ -8,7 +8,7 @@ use super::row::{
 use crate::Header;
 use crate::error::LogError;
 
-/// Longest text of an event, bytes; the rest is cut.
+/// Longest text of an event, bytes; longer texts are cut.
 pub const MAX_TEXT: usize = 4096;
 
 const ROW: u64 = 1;
@@ -28,7 +28,7 @@ pub struct Layout {
     estimate: usize,
 }
 
-/// Numbers of an estimate before the innovations.
+/// Number of values of an estimate before the innovations.
 pub const ESTIMATE: usize = 34;
 
 /// An item of a flight's record.
@@ -39,18 +39,18 @@ pub enum Item<'a> {
     Row(Row<'a>),
     /// A line of the flight's log.
     Event {
-        /// When, ns in the backend's clock.
+        /// Time, ns on the backend's clock.
         time: i64,
-        /// How grave it is.
+        /// Its level.
         level: Level,
-        /// Who says it.
+        /// Its source.
         target: &'a str,
-        /// What it says.
+        /// Its text.
         message: &'a str,
     },
 }
 
-/// Arrays that a decoded row borrows from.
+/// Buffers that a decoded row borrows from.
 #[derive(Debug, Default)]
 pub struct Buffers {
     values: Vec<f64>,
@@ -83,7 +83,7 @@ impl Layout {
         }
     }
 
-    /// Words of one row, the first of which says that it is one.
+    /// Number of words of a row; the first one marks it as a row.
     pub const fn row_words(&self) -> usize {
         4 + self.values
             + 2 * self.groups
@@ -340,7 +340,7 @@ impl Layout {
     }
 }
 
-/// Refuses an array of another length.
+/// Rejects an array of another length.
 fn check(what: &'static str, expected: usize, found: usize) -> Result<(), LogError> {
     if expected == found {
         Ok(())
@@ -353,7 +353,7 @@ fn check(what: &'static str, expected: usize, found: usize) -> Result<(), LogErr
     }
 }
 
-/// The words not yet read.
+/// The words that have not been read yet.
 struct Words<'a>(&'a [u64]);
 
 impl Words<'_> {
@@ -379,7 +379,7 @@ fn extend(words: &mut Vec<u64>, values: &[f64]) {
     words.extend(values.iter().map(|value| value.to_bits()));
 }
 
-/// At most [`MAX_TEXT`] bytes, cut between characters.
+/// At most [`MAX_TEXT`] bytes, cut at a character boundary.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT)]
 }

@@ -1,4 +1,4 @@
-//! Writes a flight to an MCAP file from a thread of its own.
+//! Writes a flight to an MCAP file from a separate thread.
 
 mod chunks;
 mod claim;
@@ -61,18 +61,18 @@ pub struct Stats {
     pub dropped: u64,
 }
 
-/// How long the writing thread of a real vehicle waits for rows before it closes the chunk that it has begun.
+/// How long the writing thread of a real vehicle's flight waits for rows before it closes the open chunk.
 const STALL: Duration = Duration::from_millis(50);
 
 /// A log that is being written.
 ///
-/// Rows go through a queue of fixed size to a thread that encodes, compresses and writes them, so that
-/// [`push`](Self::push) neither allocates nor touches the file. The file is `<path>.part`, created exclusively and locked, until
-/// [`finish`](Self::finish) gives it its name.
+/// Rows pass through a fixed-size queue to a thread that encodes, compresses and writes them, so that
+/// [`push`](Self::push) neither allocates nor touches the file. The file is `<path>.part`, created exclusively and
+/// locked, until [`finish`](Self::finish) gives it its name.
 ///
-/// A process that is killed loses at most 100 ms of flight time, or one row: the rest is in `<path>.part`, a truncated log
-/// ([`Options::allow_truncated`](crate::Options::allow_truncated)). A writer that is dropped without `finish` leaves all that was
-/// pushed there; without any row it leaves nothing.
+/// A process that is killed loses at most 100 ms of flight time, or one row. The rest is in `<path>.part`, a truncated
+/// log ([`Options::allow_truncated`](crate::Options::allow_truncated)). A writer that is dropped without `finish` keeps
+/// everything that was pushed there; without any row it leaves no file.
 #[derive(Debug)]
 pub struct Writer {
     claim: Arc<Claim>,
@@ -88,7 +88,7 @@ pub struct Writer {
     running: Option<Running>,
 }
 
-/// The producer: dropping it ends the thread.
+/// The producer; dropping it ends the thread.
 #[derive(Debug)]
 struct Running {
     queue: Producer<u64>,
@@ -97,22 +97,22 @@ struct Running {
     thread: JoinHandle<Result<Stats, LogError>>,
 }
 
-/// What the writing thread tells the flight.
+/// State that the writing thread shares with the flight.
 #[derive(Debug, Default)]
 struct Shared {
     written: Written,
-    /// Why nothing more is written.
+    /// Why writing has stopped.
     failure: OnceLock<String>,
 }
 
-/// Where a log goes.
+/// The destination of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Destination {
     /// Its path. A symbolic link is followed.
     pub path: PathBuf,
-    /// Whether there must be no file yet; else a finished flight log of this program is replaced.
+    /// Whether the file must be new; otherwise a finished flight log of this program is replaced.
     pub fresh: bool,
-    /// Files that the flight reads, and that its log therefore must not replace, under whatever name.
+    /// Files that the flight reads and that its log therefore must not replace, under any name.
     pub reads: Vec<PathBuf>,
 }
 
@@ -125,14 +125,15 @@ impl<P: Into<PathBuf>> From<P> for Destination {
     }
 }
 
-/// # Life of a log
+/// # Lifecycle of a log
 impl Writer {
-    /// Creates `<path>.part` and starts the writing thread. What a killed flight left there is [kept](Self::kept).
+    /// Creates `<path>.part` and starts the writing thread. An unfinished log that a killed flight left there is
+    /// [kept](Self::kept).
     ///
     /// # Errors
-    /// Nothing is created or changed then.
-    /// [`LogError::Busy`] if another flight writes there, [`LogError::Foreign`] if there is a file that is no flight log,
-    /// [`LogError::Input`] if the flight reads the file that is there, [`LogError::Create`] with the reason for all else.
+    /// On an error, nothing is created or changed. [`LogError::Busy`] if another flight writes there,
+    /// [`LogError::Foreign`] if a file exists that is not a flight log, [`LogError::Input`] if the flight reads the
+    /// existing file, [`LogError::Create`] with the reason in all other cases.
     pub fn create(
         destination: impl Into<Destination>,
         header: &Header,
@@ -190,14 +191,14 @@ impl Writer {
         }
     }
 
-    /// Writes what is still queued and the record of the run, closes the file and gives it its name.
+    /// Writes the queued rows and the record of the run, closes the file and gives it its name.
     ///
     /// # Errors
-    /// [`LogError::Write`] or [`LogError::Shape`], also when it happened earlier in the flight. What was
-    /// written up to then stays in the `.part` file.
+    /// [`LogError::Write`] or [`LogError::Shape`], also if it occurred earlier in the flight. Everything written until
+    /// then stays in the `.part` file.
     pub fn finish(mut self, run: RunMetadata) -> Result<Stats, LogError> {
         if let Some(failure) = self.failure.take() {
-            // What was pushed before it is written as the writer is dropped.
+            // Rows pushed before are written when the writer is dropped.
             return Err(failure);
         }
         let Some(Running {
@@ -209,7 +210,7 @@ impl Writer {
         else {
             return Err(self.lost("the writing thread is gone".into()));
         };
-        // The send fails only when the thread has ended, and then its own error says more.
+        // Sending fails only if the thread has ended; its own error is more informative.
         let _ = finish.send((run, self.dropped));
         drop((queue, finish));
         thread.thread().unpark();
@@ -219,22 +220,22 @@ impl Writer {
         }
     }
 
-    /// Where the log will be.
+    /// Final path of the log.
     pub fn path(&self) -> &Path {
         self.claim.path()
     }
 
-    /// Where the log is until it is finished.
+    /// Path of the log until it is finished.
     pub fn part(&self) -> &Path {
         self.claim.part()
     }
 
-    /// The unfinished log of a flight that was killed, which was at [`part`](Self::part) and is kept under this name.
+    /// New path of the unfinished log that a killed flight left at [`part`](Self::part).
     pub fn kept(&self) -> Option<&Path> {
         self.kept.as_deref()
     }
 
-    /// Why nothing more is written, once a [`push`](Self::push) has failed.
+    /// Why writing has stopped, once a [`push`](Self::push) has failed.
     pub fn failure(&self) -> Option<String> {
         let shared = self.running.as_ref().map(|running| &running.shared);
         let reason = shared.and_then(|shared| shared.failure.get().cloned());
@@ -258,9 +259,8 @@ impl Writer {
 impl Writer {
     /// Records one tick.
     ///
-    /// In a stepped flight this waits while the queue is full and drops nothing; in real time it drops and counts.
-    /// A row whose slices do not have the declared lengths makes the writer fail, which
-    /// [`finish`](Self::finish) reports.
+    /// In a stepped flight this waits while the queue is full and drops nothing; in real time it drops and counts. A
+    /// row whose slices do not have the declared lengths makes the writer fail, which [`finish`](Self::finish) reports.
     pub fn push(&mut self, row: &Row) -> Pushed {
         if self.failure.is_some() {
             return Pushed::Failed;
@@ -292,8 +292,8 @@ impl Writer {
         self.send()
     }
 
-    /// In a stepped flight waits until all but the last chunks are on the disk: what can be lost must not grow with the speed of the
-    /// simulation.
+    /// In a stepped flight, waits until all but the last chunks are on the disk: a fast simulation must not increase
+    /// the possible loss.
     fn keep_pace(&self) {
         if let (Pace::Stepped, Some(running)) = (self.pace, &self.running) {
             running.thread.thread().unpark();
@@ -356,7 +356,7 @@ struct Writing {
     shared: Arc<Shared>,
 }
 
-/// The flight neither waits for a thread that has ended nor goes without the reason.
+/// Wakes the flight when the thread ends, and leaves the reason.
 impl Drop for Writing {
     fn drop(&mut self) {
         self.shared.written.close();
@@ -364,7 +364,7 @@ impl Drop for Writing {
 }
 
 impl Writing {
-    /// Takes items until the other end is dropped, then closes the file.
+    /// Processes items until the other end is dropped, then closes the file.
     fn run(
         mut self,
         log: McapLog<BufWriter<File>>,
@@ -373,7 +373,7 @@ impl Writing {
     ) -> Result<Stats, LogError> {
         let result = self.write(log, &mut queue, finish);
         if let Err(error) = &result {
-            // Before the queue is abandoned, by which the flight sees that something is wrong.
+            // Set before the queue is abandoned, which tells the flight that something failed.
             let _ = self.shared.failure.set(error.to_string());
         }
         result
@@ -391,17 +391,17 @@ impl Writing {
             reason,
         };
         let mcap = |error: mcap::McapError| failed(reason(&error));
-        // A flight that is killed before its first chunk still leaves a log.
+        // So that a flight that is killed before its first chunk leaves a log, too.
         log.flush().map_err(mcap)?;
         let mut words = vec![0; self.layout.max_words()];
         let mut buffers = Buffers::default();
         let mut open_since = None;
         loop {
-            // Tested before the queue is read, so that nothing pushed before the end is lost.
+            // Tested before reading the queue, so that nothing pushed before the end is lost.
             let last = queue.is_abandoned();
             while let Ok(&first) = queue.peek() {
                 let words = &mut words[..self.layout.item_words(first)];
-                // The other side pushes whole items, so the rest of it is there.
+                // The other side pushes whole items, so the rest of the item is available.
                 if queue.pop_entire_slice(words).is_err() {
                     break;
                 }
@@ -420,7 +420,7 @@ impl Writing {
             if last {
                 break;
             }
-            // The logs of stepped flights depend on nothing but the flight.
+            // The logs of stepped flights depend on the flight alone.
             if self.pace == Pace::RealTime
                 && open_since.is_some_and(|since: Instant| since.elapsed() >= STALL)
             {
@@ -429,7 +429,7 @@ impl Writing {
             }
             thread::park_timeout(IDLE);
         }
-        // Without a record of the run `finish` was not called: the file is closed but keeps the name `.part`.
+        // Without a record of the run, `finish` was not called: the file is closed but keeps the name `.part`.
         let metadata = finish.recv().ok();
         let dropped = metadata.as_ref().map_or(0, |(_, dropped)| *dropped);
         let (rows, events) = log.counts();
@@ -454,7 +454,7 @@ impl Writing {
     }
 }
 
-/// What the system says, without what `mcap` puts before it.
+/// The system's message, without `mcap`'s prefix.
 fn reason(error: &mcap::McapError) -> String {
     match error {
         mcap::McapError::Io(error) => error.to_string(),

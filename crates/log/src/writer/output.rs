@@ -1,4 +1,4 @@
-//! Channels, and messages on their way to whoever takes them.
+//! Channels, and encoded messages for their receivers.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use prost::Message;
 pub struct Channel {
     /// Its name, such as `/fly/control`.
     pub topic: &'static str,
-    /// The schema of its messages, such as `fly.Control`; [`descriptor_of`](crate::schema::descriptor_of) has what defines it.
+    /// The schema of its messages, such as `fly.Control`; [`descriptor_of`](crate::schema::descriptor_of) returns its
+    /// definition.
     pub schema: &'static str,
-    /// The names of the numbers in its messages, where the schema does not tell them.
+    /// The names of the values in its messages, if the schema does not contain them.
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -28,7 +29,7 @@ pub struct Encoded<'a> {
     pub data: &'a [u8],
 }
 
-/// Encodes messages one after the other.
+/// Encodes messages in sequence.
 pub(super) struct Output<'a, E> {
     pub bytes: &'a mut Vec<u8>,
     pub sequence: u32,

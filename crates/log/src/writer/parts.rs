@@ -1,4 +1,4 @@
-//! The small messages that others are made of.
+//! Small messages that others consist of.
 
 use prost_types::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::schema::foxglove;
 /// Name of the world frame.
 pub const WORLD: &str = "world";
 
-/// Where a child is in the world.
+/// The transform of a child frame in the world.
 pub fn transform(time: u64, child: &str, at: &[f64; 7]) -> foxglove::FrameTransform {
     let pose = pose(at);
     foxglove::FrameTransform {
@@ -42,12 +42,12 @@ pub fn pose(pose: &[f64; 7]) -> foxglove::Pose {
     }
 }
 
-/// Three numbers.
+/// A vector of three components.
 pub const fn vector([x, y, z]: [f64; 3]) -> foxglove::Vector3 {
     foxglove::Vector3 { x, y, z }
 }
 
-/// Flight time as protobuf's time stamp, counted from 1970 as the viewers expect it.
+/// Flight time as a protobuf time stamp, counted from 1970 as viewers expect.
 pub fn timestamp(time: u64) -> Timestamp {
     Timestamp {
         seconds: i64::try_from(time / 1_000_000_000).unwrap_or(i64::MAX),

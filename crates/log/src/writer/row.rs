@@ -25,15 +25,16 @@ pub struct Row<'a> {
     pub values: &'a [f64],
     /// The frame's groups, as read.
     pub groups: &'a [GroupStatus],
-    /// The state that the controller used, of the only free body; `None` if it is not known, or there is no such body.
+    /// The state that the controller used, of the only free body; `None` if it is unknown or there is no such body.
     pub state: Option<State>,
-    /// The state that the controller used, of a whole system; `None` if it is not known, or there is only one body.
+    /// The state that the controller used, of a whole system; `None` if it is unknown or there is only one body.
     pub system: Option<SystemState<'a>>,
     /// The controller's step; `None` if it did not run.
     pub control: Option<Control<'a>>,
-    /// The estimate of the only free body: position (m, world), quaternion w, x, y, z, velocity (m/s) and angular velocity (rad/s) in the body frame, biases of gyro
-    /// (rad/s) and accelerometer (m/s^2), standard deviations of attitude, velocity, position and both biases (three each), then the last innovation of each sensor of
-    /// [`Header::estimate`](super::Header::estimate): 34 numbers and one for each. `None` before there is one.
+    /// The estimate of the only free body: position (m, world), quaternion w, x, y, z, velocity (m/s) and angular
+    /// velocity (rad/s) in the body frame, biases of gyro (rad/s) and accelerometer (m/s^2), standard deviations of
+    /// attitude, velocity, position and both biases (three each), then the last innovation of each sensor of
+    /// [`Header::estimate`](super::Header::estimate): 34 values and one per sensor. `None` without an estimate.
     pub estimate: Option<&'a [f64]>,
     /// Commands that were sent; `None` if none were.
     pub commands: Option<&'a [f64]>,
@@ -103,17 +104,18 @@ pub struct Control<'a> {
     pub system: Option<SystemReference<'a>>,
     /// Distance (m) and angle (rad) from the reference to the state.
     pub errors: [f64; 2],
-    /// Input that the law asks for, length `input_dim`.
+    /// Unconstrained input of the law, length `input_dim`.
     pub u0: &'a [f64],
-    /// Input inside the limits, length `input_dim`.
+    /// Input within the limits, length `input_dim`.
     pub u: &'a [f64],
     /// Energies of the error.
     pub energies: Energies,
     /// Measured and predicted dW/dt, W; `None` if the theory makes no prediction.
     pub energy_rates: Option<[f64; 2]>,
-    /// The force that the model does not explain, along the velocity coordinates, length `disturbance_dim`, N and N m; empty without an observer.
+    /// The force that the model does not explain, in velocity coordinates, length `disturbance_dim`, N and N m; empty
+    /// without an observer.
     pub disturbance: &'a [f64],
-    /// How much the thrust gives of what it should; `None` without an observer.
+    /// Ratio of actual to modelled thrust; `None` without an observer.
     pub thrust_scale: Option<f64>,
     /// Number of active limits.
     pub active: u32,
@@ -132,20 +134,20 @@ pub enum Level {
     Debug,
     /// What happened.
     Info,
-    /// Something to look at.
+    /// Something that needs attention.
     Warning,
     /// Something failed.
     Error,
-    /// The flight ended by it.
+    /// The flight ended because of it.
     Fatal,
 }
 
-/// The fate of an item that was pushed.
+/// The outcome of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
     /// It will be written.
     Queued,
-    /// The queue was full in real time; it is counted and lost.
+    /// The queue was full in real time; the item is counted and lost.
     Dropped,
     /// The writer has failed; [`Writer::finish`](super::Writer::finish) says why.
     Failed,

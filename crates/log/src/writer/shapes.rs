@@ -9,7 +9,7 @@ use crate::schema::foxglove::{
     Quaternion, SceneEntity, SpherePrimitive,
 };
 
-/// Colours that the colour-blind tell apart (Okabe and Ito), one for each body in turn.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), assigned to the bodies in turn.
 const BODIES: [[f64; 3]; 6] = [
     [0.35, 0.42, 0.50],
     [0.90, 0.62, 0.00],
@@ -18,23 +18,23 @@ const BODIES: [[f64; 3]; 6] = [
     [0.94, 0.89, 0.26],
     [0.84, 0.37, 0.00],
 ];
-/// Of the reference.
+/// Colour of the reference.
 const REFERENCE: [f64; 3] = [0.0, 0.62, 0.45];
-/// Of the state where the truth is known as well.
+/// Colour of the state, if the truth is shown as well.
 const BELIEVED: [f64; 3] = [0.0, 0.45, 0.70];
-/// Of thrusts.
+/// Colour of thrusts.
 const THRUST: [f64; 3] = [0.84, 0.37, 0.00];
-/// Of ropes.
+/// Colour of ropes.
 const ROPE: [f64; 3] = [0.25, 0.25, 0.25];
 
-/// How a scene is coloured.
+/// Colouring of a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// What is there.
+    /// The vehicle itself.
     Solid,
-    /// What the controller believes to be there.
+    /// The controller's state, beside the truth.
     Believed,
-    /// Where it ought to be.
+    /// The reference.
     Reference,
 }
 
@@ -48,7 +48,7 @@ impl Look {
     }
 }
 
-/// The bodies with what does not move on them, each in the frame of its name.
+/// The bodies with everything that is fixed to them, each in the frame of its name.
 pub fn bodies(time: u64, scene: &Scene, frames: &[String], look: Look) -> Vec<SceneEntity> {
     let bodies = scene.bodies.iter().zip(frames).enumerate();
     let entity = |(i, (body, frame)): (usize, (&fly_mechanics::scene::BodyShapes, &String))| {
@@ -67,7 +67,8 @@ pub fn bodies(time: u64, scene: &Scene, frames: &[String], look: Look) -> Vec<Sc
     bodies.map(entity).collect()
 }
 
-/// The rotors' thrusts as arrows, N and rad, and the discs of those that tilt. `commands` has thrust and tilt of each; NaN is not known.
+/// The rotors' thrusts as arrows, N and rad, and the discs of those that tilt. `commands` has thrust and tilt of each
+/// rotor; NaN is unknown.
 pub fn thrusts(
     time: u64,
     scene: &Scene,
@@ -85,12 +86,12 @@ pub fn thrusts(
             let color = Look::Solid.color(rotor.body);
             entity.cylinders.push(disc(rotor, axis, color));
         }
-        // As long as the vehicle is large where the rotor gives all it can.
+        // An arrow at maximum thrust is as long as the vehicle.
         let length = 1.25 * scene.size * thrust / rotor.most;
         if length.is_finite() && length.abs() > 1e-3 * scene.size {
             let direction = Vector3::from(axis) * length.signum();
             let along_x = UnitQuaternion::rotation_between(&Vector3::x(), &direction);
-            // Half a turn, which any axis across does.
+            // Half a turn about any perpendicular axis.
             let turn = along_x.unwrap_or_else(|| {
                 UnitQuaternion::from_axis_angle(&Vector3::z_axis(), std::f64::consts::PI)
             });
@@ -168,7 +169,7 @@ fn add(shape: &Shape, color: Color, entity: &mut SceneEntity) {
             let edges = edges.map(Vector3::from);
             let lengths = edges.map(|edge| 2.0 * edge.norm());
             let [x, y] = [0, 1].map(|i| edges[i].normalize());
-            // The third one may point to the other side: a box looks the same.
+            // The third axis may point the other way: a box looks the same.
             let axes = Matrix3::from_columns(&[x, y, x.cross(&y)]);
             let turn =
                 UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes));
@@ -201,7 +202,7 @@ fn drum(center: [f64; 3], along: [f64; 3], radius: f64, color: Color) -> Cylinde
     let along = Vector3::from(along);
     let turn = UnitQuaternion::rotation_between(&Vector3::z(), &along);
     CylinderPrimitive {
-        // Downwards is as good as upwards.
+        // Both directions are equivalent.
         pose: Some(pose(center, &turn.unwrap_or_default())),
         size: Some(vector([2.0 * radius, 2.0 * radius, along.norm()])),
         bottom_scale: 1.0,

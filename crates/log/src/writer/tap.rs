@@ -1,4 +1,4 @@
-//! Rows and events for who watches a flight: a queue that the flight never waits for.
+//! Rows and events for an observer of a flight, through a queue that never blocks the flight.
 
 use rtrb::{Consumer, Producer, RingBuffer};
 
@@ -6,7 +6,7 @@ use super::layout::{Buffers, Item, Layout};
 use super::row::{Level, Row};
 use crate::Header;
 
-/// A queue of so many rows for flights with this header.
+/// A queue of this many rows for flights with this header.
 ///
 /// ```
 /// use fly_log::{Header, Item, Row, Status, tap};
@@ -51,7 +51,7 @@ pub fn tap(header: &Header, rows: usize) -> (Tap, Tapped) {
     (tap, tapped)
 }
 
-/// The end of the flight. Neither waits nor allocates: what does not fit is lost.
+/// The flight's end of the queue. It neither blocks nor allocates: rows that do not fit are lost.
 #[derive(Debug)]
 pub struct Tap {
     layout: Layout,
@@ -61,13 +61,13 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Hands over one tick.
+    /// Pushes one tick.
     pub fn push(&mut self, row: &Row) {
         let fits = self.layout.encode_row(row, &mut self.words).is_ok();
         self.send(fits);
     }
 
-    /// Hands over a message of the flight at `time`, ns of the backend's clock; `target` is its source.
+    /// Pushes a message of the flight at `time`, ns of the backend's clock; `target` is its source.
     pub fn event(&mut self, time: i64, level: Level, target: &str, message: &str) {
         Layout::encode_event(time, level, target, message, &mut self.words);
         self.send(true);
@@ -79,13 +79,13 @@ impl Tap {
         }
     }
 
-    /// Rows and events that nobody took in time.
+    /// Rows and events that were lost because the queue was full.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 }
 
-/// The end of who watches.
+/// The observer's end of the queue.
 #[derive(Debug)]
 pub struct Tapped {
     layout: Layout,
@@ -95,16 +95,16 @@ pub struct Tapped {
 }
 
 impl Tapped {
-    /// The oldest row or event that was not taken; `None` if there is none yet.
+    /// Takes the oldest row or event; `None` if the queue is empty.
     pub fn take(&mut self) -> Option<Item<'_>> {
         let first = *self.queue.peek().ok()?;
         let words = &mut self.words[..self.layout.item_words(first)];
-        // The other side pushes whole items, so the rest of it is there.
+        // The other side pushes whole items, so the rest of the item is available.
         self.queue.pop_entire_slice(words).ok()?;
         Some(self.layout.decode(words, &mut self.buffers))
     }
 
-    /// Whether the flight is over and all was taken.
+    /// Whether the flight is over and everything was taken.
     pub fn is_over(&self) -> bool {
         self.queue.is_abandoned() && self.queue.is_empty()
     }

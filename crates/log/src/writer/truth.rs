@@ -1,4 +1,4 @@
-//! Where a row tells the true poses of a simulation.
+//! Where a row contains the true poses of a simulation.
 
 use fly_hal::Description;
 use fly_hal::signal::{TRUTH, group_names, truth};
@@ -10,12 +10,12 @@ use super::row::Row;
 pub struct Truth {
     group: usize,
     pose: Option<[usize; 7]>,
-    /// Of each body, if there are several.
+    /// Pose of each body, if there are several.
     bodies: Vec<[usize; 7]>,
 }
 
 impl Truth {
-    /// Of rows of these signals.
+    /// For rows with these signals.
     pub fn of(description: &Description) -> Self {
         let Some(group) = description.find_group(TRUTH) else {
             return Self::default();
@@ -35,17 +35,17 @@ impl Truth {
         }
     }
 
-    /// Whether rows tell the pose of the tracked body.
+    /// Whether rows contain the pose of the tracked body.
     pub const fn has_pose(&self) -> bool {
         self.pose.is_some()
     }
 
-    /// How many poses of bodies they tell, which they do of systems of several.
+    /// Number of body poses, which rows contain for systems of several bodies.
     pub const fn body_count(&self) -> usize {
         self.bodies.len()
     }
 
-    /// Whether this row tells the truth.
+    /// Whether this row contains the truth.
     pub fn is_told(&self, row: &Row) -> bool {
         let status = row.groups.get(self.group);
         status.is_some_and(|status| status.valid && status.stamp == row.time)

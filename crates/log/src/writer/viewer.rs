@@ -1,5 +1,5 @@
-//! What viewers show and nothing else reads: shapes, the frames of the reference and of the truth, joints by their names. All of it follows from the row, so that the
-//! flight does nothing for it; and it comes at most [`RATE`] times a second, so that logs stay small.
+//! Messages only for viewers: shapes, the frames of reference and truth, named joints. All of them follow from the row,
+//! so the flight does nothing for them. They are written at most [`RATE`] times a second, to keep logs small.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use super::truth::Truth;
 use crate::Header;
 use crate::schema::foxglove::{FrameTransforms, JointState, JointStates, SceneUpdate};
 
-/// So often at most, Hz.
+/// Largest rate, Hz.
 pub const RATE: u64 = 50;
 const PERIOD: u64 = 1_000_000_000 / RATE;
 
@@ -29,19 +29,19 @@ const TRANSFORMS: &str = "foxglove.FrameTransforms";
 const SCENE: &str = "foxglove.SceneUpdate";
 const JOINTS: &str = "foxglove.JointStates";
 
-/// Makes these messages.
+/// Builds these messages.
 pub struct Viewer {
-    /// As the controller knows it, and where it ought to be; `None` if nobody describes what flies.
+    /// The controller's model, in its state and at its reference; `None` if there is no description.
     model: Option<Figure>,
     reference: Option<Figure>,
-    /// As it is in a simulation.
+    /// The simulated plant.
     real: Option<Real>,
-    /// Where thrusts and ropes are shown.
+    /// Channel of thrusts and ropes.
     forces: Option<usize>,
-    /// Thrust and tilt of each rotor among the commands, and among the values that tell what they really are.
+    /// Indices of each rotor's thrust and tilt in the commands, and in the values that hold their true ones.
     rotors: Vec<[Option<usize>; 2]>,
     true_rotors: Vec<[Option<usize>; 2]>,
-    /// Number of the last period that had its messages.
+    /// Number of the last period with messages.
     last: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ struct Figure {
     /// Names of the frames of its bodies.
     frames: Vec<String>,
     look: Look,
-    /// `None` where others have the frames already.
+    /// `None` if other messages contain the frames already.
     transforms: Option<usize>,
     shapes: usize,
     states: Option<usize>,
@@ -63,18 +63,18 @@ struct Figure {
 /// A joint that is shown.
 struct Joint {
     joint: SingleJoint,
-    /// Where its motor is among the commands.
+    /// Index of its motor's command.
     effort: Option<usize>,
 }
 
-/// What a simulation really moves.
+/// The plant that a simulation moves.
 struct Real {
-    /// `None` if the log does not know what it is.
+    /// `None` if the log does not describe it.
     figure: Option<Figure>,
-    /// Names of the frames, and the channel, where there is no figure.
+    /// Names of the frames and the channel, if there is no figure.
     frames: Vec<String>,
     transforms: usize,
-    /// Where the values tell each measurement.
+    /// Indices of each measurement in the values.
     measured: Option<(Measurements, Vec<Vec<usize>>)>,
     configuration: Vec<f64>,
     velocity: Vec<f64>,
@@ -82,11 +82,11 @@ struct Real {
 }
 
 impl Viewer {
-    /// For flights with this header; declares what it will write.
+    /// For flights with this header; declares the channels that it writes.
     pub fn new(header: &Header, truth: &Truth, declare: Declare) -> Self {
         let (flight, description) = (&header.flight, &header.description);
         let model = flight.model().ok();
-        // The rows have the poses of all of them or of one.
+        // The rows contain the poses of all bodies, or of one.
         let model = model.filter(|model| {
             header.bodies.is_empty() || header.bodies.len() == model.model.body_count()
         });
@@ -148,7 +148,7 @@ impl Viewer {
         }
     }
 
-    /// The messages of a tick at this flight time, ns, if it is time for them.
+    /// The messages of a tick at this flight time, ns, if they are due.
     pub fn row<E>(
         &mut self,
         time: u64,
@@ -190,7 +190,7 @@ impl Viewer {
         }
         let real = self.real.as_ref().and_then(|real| real.figure.as_ref());
         if let (Some(channel), Some(figure)) = (self.forces, real.or(self.model.as_ref())) {
-            // What the rotors give, else what they are told to.
+            // The actual rotor outputs, or else the commanded ones.
             let (places, values) = if is_true && has_any(&self.true_rotors) {
                 (&self.true_rotors, row.values)
             } else {
@@ -220,7 +220,7 @@ fn has_any(places: &[[Option<usize>; 2]]) -> bool {
     places.iter().flatten().any(Option::is_some)
 }
 
-/// Whether it is a single body that is free in the world: its frame has the vehicle's name.
+/// Whether the system is a single free body: its frame has the vehicle's name.
 fn is_one(system: &System) -> bool {
     system.model.body_count() == 1 && Measurements::tracked(&system.model).is_some()
 }
@@ -289,7 +289,8 @@ impl Figure {
         }
     }
 
-    /// Configuration, velocity and acceleration of the joints; an acceleration that is empty is not known. Efforts are those of these commands.
+    /// Configuration, velocity and acceleration of the joints; an empty acceleration is unknown. Efforts are taken from
+    /// these commands.
     fn joints<E>(
         &self,
         time: u64,
@@ -326,7 +327,7 @@ fn transforms(time: u64, frames: &[String], poses: &[[f64; 7]]) -> FrameTransfor
 }
 
 impl Real {
-    /// `None` if no values tell the truth.
+    /// `None` if no values contain the truth.
     fn new(
         plant: Option<System>,
         truth: &Truth,
@@ -344,7 +345,7 @@ impl Real {
             Some((measurements, places?))
         };
         let count = truth.body_count();
-        // Whose bodies are others than those that are told is not what is simulated.
+        // A description with bodies other than the recorded ones is not the simulated plant.
         let plant = plant.filter(|system| {
             let bodies = system.model.body_count();
             count == bodies || count == 0 && bodies == 1 && bind(system).is_some()

@@ -24,7 +24,7 @@ fn pushing_rows_and_events_does_not_allocate() {
     }
 }
 
-/// Nor that of a tap, whether somebody takes the rows or not.
+/// Neither does that of a tap, whether or not the rows are taken.
 #[test]
 fn handing_over_rows_and_events_does_not_allocate() {
     let (mut tap, mut tapped) = tap(&header(), 100);
@@ -36,7 +36,7 @@ fn handing_over_rows_and_events_does_not_allocate() {
         }
     });
     assert_eq!(allocations, 0);
-    // The oldest are there, in their order; what did not fit is counted.
+    // The oldest are there, in order; lost ones are counted.
     let mut count = 0;
     while tapped.take().is_some() {
         count += 1;

@@ -1,4 +1,4 @@
-//! Whose place a log takes, and what a process that is killed leaves.
+//! Which files a log replaces, and what a killed process leaves.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -23,7 +23,7 @@ fn begin(destination: impl Into<Destination>) -> Result<Writer, LogError> {
     Ok(writer)
 }
 
-/// A log of so many ticks.
+/// A log of this many ticks.
 fn older(path: &Path, count: usize) -> Vec<u8> {
     write(path, count, RunMetadata::default());
     fs::read(path).unwrap()
@@ -195,7 +195,7 @@ fn what_a_killed_flight_left_is_kept() {
     }
 }
 
-/// The file as it is after each row is what a process leaves that is killed there: the system keeps what was written.
+/// The file after each row is what a process leaves that is killed there, since the system keeps written data.
 #[test]
 fn a_kill_loses_at_most_a_tenth_of_a_second() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The tests of `fly-log`: one program, so that they link once.
+//! The tests of `fly-log`, in one program so that they link once.
 
 mod allocation;
 mod claims;

@@ -1,4 +1,4 @@
-//! Others read our logs: every message, with PyPI's `mcap` and `mcap-protobuf-support`.
+//! Other readers accept our logs: every message, with PyPI's `mcap` and `mcap-protobuf-support`.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Logs of this program, read back: bit for bit, and however broken they are.
+//! Logs of this program, read back bit for bit, and damaged in every way.
 
 use crate::common;
 
@@ -155,8 +155,8 @@ fn a_cut_within_a_large_chunk_keeps_the_frames_before_it() {
     assert_exact_but_last(&recording, recording.frames.len());
 }
 
-/// Every byte of a small log, changed: an error that names a place, or frames that are exactly those written (the byte
-/// does not matter to them). Never anything else, never a panic.
+/// Every byte of a small log, changed: the result is an error with a place, or exactly the written frames (the byte
+/// does not affect them). Never anything else, never a panic.
 #[test]
 fn a_changed_byte_never_changes_a_frame() {
     let whole = log(40);
@@ -181,7 +181,8 @@ fn a_changed_byte_never_changes_a_frame() {
     );
 }
 
-/// Of five chunks at most one is lost, wherever the bit is: in the header's records, the channels, a length or the summary.
+/// At most one of five chunks is lost, wherever the bit is: in the header's records, the channels, a length or the
+/// summary.
 #[test]
 fn a_flipped_bit_costs_its_chunk_and_is_named() {
     let whole = log(110);

@@ -1,4 +1,4 @@
-//! ULog of made-up flights, broken in every way, and of real ones against numbers from pyulog.
+//! ULogs of synthetic flights, damaged in every way, and real ones compared with values from pyulog.
 
 #![allow(clippy::excessive_precision)] // as numpy prints them
 
@@ -200,7 +200,7 @@ fn a_log_without_what_a_frame_needs_names_it() {
     assert!(text.contains("it lacks vehicle_local_position, vehicle_attitude, vehicle_angular_velocity, actuator_motors"), "{text}");
 }
 
-/// All cuts of a small log, and all of its bytes changed: an answer, never a panic.
+/// All truncations of a small log, and all its bytes changed: a result, never a panic.
 #[test]
 fn nothing_that_is_broken_panics() {
     let whole = made::flight(25);
@@ -245,7 +245,7 @@ fn foreign(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Expected values of one frame, computed by numpy from what pyulog 1.2 reads, with the interpolation that is documented.
+/// Expected values of one frame, computed with numpy from pyulog 1.2's data by the documented interpolation.
 struct Expected {
     frame: usize,
     time: i64,
@@ -450,7 +450,7 @@ fn a_corrupt_log_is_read_as_far_as_it_makes_sense() {
     assert_eq!(missing, Some(expected));
 }
 
-/// The estimator jumps by 10 m at tick 100; the counters in the log say so.
+/// The estimator resets by 10 m at tick 100; the log's counters record it.
 #[test]
 fn nothing_is_smoothed_across_a_jump_of_the_estimator() {
     let mut bytes = made::head_with_resets();

@@ -1,4 +1,4 @@
-//! What the writer leaves on the disk.
+//! What the writer leaves on disk.
 
 use crate::common;
 
@@ -251,7 +251,7 @@ fn a_system_is_written_with_all_its_bodies() {
     );
 }
 
-/// What was pushed before is on the disk when that is reported.
+/// Rows pushed before are on disk when the error is reported.
 #[test]
 fn a_row_that_is_refused_costs_none_before_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A vehicle with an autopilot of its own, or a simulator whose autopilot we are.
+//! A vehicle with its own autopilot, or a simulator for which this program is the autopilot.
 
 use fly_hal::{
     Backend, Configuration, Deadline, Description, Emergency, Error, FrameMut, Info, Progress,
@@ -9,7 +9,7 @@ use super::airframe::Airframe;
 use super::hil::{self, HilVehicle};
 use super::vehicle::MavlinkVehicle;
 
-/// What a plugin exports: the key `command` says which of both it is.
+/// The type that a plugin exports; the key `command` selects one of the two.
 pub struct AnyVehicle<A>(Kind<A>);
 
 #[allow(clippy::large_enum_variant)] // there is one of them
@@ -18,7 +18,7 @@ enum Kind<A> {
     Hil(HilVehicle<A>),
 }
 
-/// The same call of whichever it is.
+/// Forwards a call to the selected one.
 macro_rules! either {
     ($self:ident.$call:ident($($argument:expr),*)) => {
         match &$self.0 {

@@ -1,7 +1,8 @@
-//! What a serial line carries, and what a flight needs of it.
+//! The capacity of a serial line, and a flight's demand on it.
 //!
-//! A byte takes ten symbols: a start bit, eight data bits, a stop bit. A frame of MAVLink 2 is its payload, twelve bytes around it, and thirteen more where
-//! it is signed. Trailing zeros of a payload are left out, so that the numbers here are the most that a message takes.
+//! A byte takes ten symbols: a start bit, eight data bits and a stop bit. A MAVLink 2 frame is its payload plus twelve
+//! bytes, and thirteen more if it is signed. Trailing zeros of a payload are omitted, so the numbers here are upper
+//! bounds.
 
 use fly_hal::CommandSet;
 use mavlink::MessageData;
@@ -10,13 +11,14 @@ use mavlink::MessageData;
 use crate::dialect::*;
 use crate::{Address, VehicleSettings};
 
-/// The part of a line that may be filled by what is known: the rest is for commands, parameters, texts, and what an autopilot sends unasked.
+/// Fraction of a line that known traffic may use; the rest is for commands, parameters, texts, and unrequested messages
+/// of the autopilot.
 const USABLE: f64 = 0.9;
 
-/// Setpoints a second that are sent where neither user nor line says less.
+/// Setpoint rate, Hz, unless the user or the line's capacity sets a lower one.
 const SETPOINTS: f64 = 200.0;
 
-/// The fewest that are of use: PX4 needs 2.
+/// Lowest useful rate, Hz: PX4 needs 2.
 const FEWEST: f64 = 5.0;
 
 /// Header and checksum of a frame, and what signs it, bytes.
@@ -26,7 +28,7 @@ const SIGNATURE: usize = 13;
 /// A serial line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
-    /// Bytes a second.
+    /// Capacity, bytes per second.
     carries: f64,
     signed: bool,
 }
@@ -43,7 +45,7 @@ impl Line {
         })
     }
 
-    /// Bytes a second of messages with this payload.
+    /// Bytes per second of messages with this payload.
     fn load(self, payload: usize, hz: f64) -> f64 {
         let signature = if self.signed { SIGNATURE } else { 0 };
         (payload + FRAME + signature) as f64 * hz
@@ -56,7 +58,7 @@ impl Line {
             + self.load(setpoint(set), hz)
     }
 
-    /// How many setpoints of a set it carries in a second.
+    /// The largest rate of a set's setpoints that the line carries, Hz.
     fn most_setpoints(self, set: CommandSet) -> f64 {
         (USABLE * self.carries - self.up(set, 0.0)) / self.load(setpoint(set), 1.0)
     }

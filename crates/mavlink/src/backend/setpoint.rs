@@ -1,4 +1,4 @@
-//! What the vehicle is told to do next, and the message that tells it.
+//! Setpoints, and the messages that carry them.
 
 use fly_hal::{CommandSet, Error};
 
@@ -9,7 +9,7 @@ use crate::dialect::{
 };
 use crate::frames::{self, Quaternion, Vector};
 
-/// What the vehicle is told, in this project's frames and units: world z-up, body FLU, rad, N.
+/// A setpoint, in this project's frames and units: world z-up, body FLU, rad, N.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Setpoint {
     /// Attitude (world from body, of length one) and collective thrust, N.
@@ -27,7 +27,7 @@ pub(crate) enum Setpoint {
         yaw: f64,
         yaw_rate: f64,
     },
-    /// A place and a heading, to be kept.
+    /// A position and heading to hold.
     Position { position: Vector, yaw: f64 },
 }
 
@@ -35,7 +35,7 @@ impl Setpoint {
     /// The setpoint of the written commands, in the order of the set's names.
     ///
     /// # Errors
-    /// Another number of commands, one that is not finite, a quaternion without length, or commands of actuators.
+    /// A wrong number of commands, one that is not finite, a zero quaternion, or actuator commands.
     pub fn new(set: CommandSet, commands: &[f64]) -> Result<Self, Error> {
         if commands.iter().any(|command| !command.is_finite()) {
             return Err(Error::usage("a command is not finite"));
@@ -79,7 +79,7 @@ impl Setpoint {
     }
 }
 
-/// What it takes to turn thrust into an autopilot's.
+/// Data for converting a thrust to the autopilot's.
 #[derive(Clone, Debug)]
 pub(crate) struct Scaling {
     pub map: ThrustMap,
@@ -87,11 +87,11 @@ pub(crate) struct Scaling {
     pub boosts: bool,
 }
 
-/// The least cosine of a tilt that ArduPilot divides by.
+/// The smallest cosine of the tilt that ArduPilot divides by.
 const LEAST_COSINE: f64 = 0.1;
 
 impl Setpoint {
-    /// The message; its target is still to be filled in. `attitude` is the measured one.
+    /// The message, whose target is still to be filled in. `attitude` is the measured one.
     #[expect(clippy::cast_possible_truncation, reason = "MAVLink's fields are f32")]
     pub fn message(
         &self,
@@ -135,7 +135,7 @@ impl Setpoint {
                     small(frames::frd_from_flu(angular_velocity));
                 MavMessage::SET_ATTITUDE_TARGET(SET_ATTITUDE_TARGET_DATA {
                     time_boot_ms,
-                    // Ignored, and of length one all the same.
+                    // Ignored, but of unit length nevertheless.
                     q: [1.0, 0.0, 0.0, 0.0],
                     body_roll_rate,
                     body_pitch_rate,
@@ -197,7 +197,7 @@ impl Setpoint {
     }
 }
 
-/// Of the angle between the body's z axis and the vertical, the cosine.
+/// Cosine of the angle between the body's z axis and the vertical.
 fn cosine_of_tilt(attitude: Quaternion) -> f64 {
     frames::rotate(attitude, [0.0, 0.0, 1.0])[2]
 }
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn attitudes_and_rates_are_theirs() {
         let px4 = scaling(false);
-        // A length of two is taken for a direction: a quarter turn to the left, which is a negative yaw of theirs.
+        // A quaternion of length two is normalised: a quarter turn to the left, which is a negative yaw in NED.
         let h = std::f64::consts::SQRT_2;
         let setpoint = Setpoint::new(CommandSet::Attitude, &[h, 0.0, 0.0, h, 15.0]).unwrap();
         let m = attitude_target(&setpoint, &px4);
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(m.q, [1.0, 0.0, 0.0, 0.0]);
     }
 
-    /// What ArduPilot makes of the thrust: divided by the cosine of the commanded tilt, 60 degrees here.
+    /// ArduPilot divides the thrust by the cosine of the commanded tilt, 60 degrees here.
     #[test]
     fn the_boost_of_ardupilot_is_taken_out() {
         let (s, c) = 30_f64.to_radians().sin_cos();
@@ -266,7 +266,7 @@ mod tests {
         assert!((f64::from(m.thrust) / 0.5 - 0.6).abs() < 1e-6);
         let m = attitude_target(&setpoint, &scaling(false));
         assert!((f64::from(m.thrust) - 0.6).abs() < 1e-6);
-        // Upside down it is still a thrust.
+        // Upside down, the thrust stays positive.
         let over = Setpoint::Attitude {
             attitude: [0.0, 1.0, 0.0, 0.0],
             thrust: 10.0,
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!([m.afx, m.afy, m.afz], [7.0, -8.0, -9.0]);
         assert_eq!((m.yaw, m.yaw_rate, m.type_mask.bits()), (-0.5, -0.25, 0));
         assert_eq!(m.coordinate_frame as u32, 1);
-        // Headings go round: 3.5 rad to the left is 2 pi - 3.5 to the right.
+        // Headings wrap around: 3.5 rad to the left is 2 pi - 3.5 to the right.
         let place = Setpoint::Position {
             position: [0.0, 0.0, 2.0],
             yaw: 3.5,

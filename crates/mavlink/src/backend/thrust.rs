@@ -1,13 +1,13 @@
-//! From newtons to what an autopilot calls thrust, and back.
+//! Converts newtons to an autopilot's thrust, and back.
 //!
-//! An autopilot's collective thrust `u` goes from 0 to 1. It is anchored where both sides agree on the force: in hover, where the rotors
-//! carry the weight `m g` and the autopilot's own controller needs `u = hover`. Between,
+//! An autopilot's collective thrust `u` is between 0 and 1. The map is anchored in hover, where both sides agree on the
+//! force: the rotors carry the weight `m g`, and the autopilot's own controller needs `u = hover`. In between,
 //!
 //! ```text
 //! T(u) = m g r(u) / r(hover)
 //! ```
 //!
-//! with a [`Curve`] `r` of which the form counts, and not the size.
+//! with a [`Curve`] `r`, of which only the shape matters, not the scale.
 
 use super::curve::Curve;
 
@@ -20,7 +20,7 @@ pub(crate) struct ThrustMap {
     pub hover: f64,
     /// `r`.
     pub curve: Curve,
-    /// What may be commanded, 0 to 1.
+    /// Allowed commands, 0 to 1.
     pub limits: [f64; 2],
 }
 
@@ -35,7 +35,7 @@ impl ThrustMap {
     pub fn command(&self, force: f64) -> f64 {
         let wanted = (force / self.weight).max(0.0) * self.curve.value(self.hover);
         let u = self.curve.inverse(wanted);
-        // A NaN is no command: the least thrust.
+        // A NaN gives the smallest thrust.
         u.min(self.limits[1]).max(self.limits[0])
     }
 }

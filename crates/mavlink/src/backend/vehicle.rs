@@ -42,7 +42,7 @@ pub(super) const MESSAGES: [(u32, f64); 7] = [
     (GLOBAL_POSITION_INT_DATA::ID, 2.0),
 ];
 
-/// An autopilot's thrust in hover that nobody tells.
+/// Hover thrust of an autopilot that does not report one.
 const HOVER: f64 = 0.5;
 
 /// A MAVLink vehicle of the kind `A`. See the [module](super) for its signals.
@@ -71,7 +71,7 @@ struct Connected {
     commanded: Option<Commanded>,
 }
 
-/// What a vehicle has that is commanded.
+/// The state of a commanded vehicle.
 struct Commanded {
     session: Session,
     parameters: Parameters,
@@ -209,7 +209,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         })
     }
 
-    /// Sends the commands as a setpoint; without `--arm` counts and drops them.
+    /// Sends the commands as a setpoint; without `--arm` counts and discards them.
     fn write(&mut self, _time: i64, commands: &[f64]) -> Result<(), Error> {
         let Some((session, vehicle)) = self.session() else {
             self.dropped_commands += 1;
@@ -349,14 +349,14 @@ impl<A: Airframe> MavlinkVehicle<A> {
         i64::try_from(self.settings.stale_after.as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// What is commanded, and the vehicle.
+    /// The session and the vehicle, if it is commanded.
     fn session(&mut self) -> Option<(&mut Session, &mut Vehicle)> {
         let connected = self.connected.as_mut()?;
         let commanded = connected.commanded.as_mut()?;
         Some((&mut commanded.session, &mut connected.vehicle))
     }
 
-    /// Asks a vehicle that is commanded for something.
+    /// Makes a request to a commanded vehicle.
     fn ask(
         &mut self,
         ask: impl FnOnce(&mut Session, &Telemetry, i64) -> Result<(), Error>,
@@ -466,7 +466,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
         }
     }
 
-    /// A controller that is faster than its measurements finds no new data at most of its ticks.
+    /// A controller that runs faster than its measurements gets no new data at most of its ticks.
     fn compare_rates(&self) {
         let flight = 1e9 / self.period as f64;
         let asked = self.settings.vehicle.attitude_rate;
@@ -478,7 +478,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
         }
     }
 
-    /// Refuses another type of vehicle, or only warns if `any_type` is set.
+    /// Rejects another type of vehicle, or only warns if `any_type` is set.
     fn check_type(&self, found: &Found) -> Result<(), Error> {
         let Err(error) = found.expect_type(A::TYPES) else {
             return Ok(());
@@ -493,7 +493,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
 }
 
 impl Connected {
-    /// Reports once when the vehicle is lost and once when it is back.
+    /// Reports once when the vehicle is lost and once when it returns.
     fn log_presence(&mut self, state: &Telemetry, now: i64) {
         let alive = state
             .attitude()

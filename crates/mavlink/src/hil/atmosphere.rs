@@ -6,20 +6,20 @@ const TEMPERATURE: f64 = 288.15;
 const LAPSE: f64 = 0.0065;
 /// g M / (R lapse) of the standard's constants.
 const EXPONENT: f64 = 9.806_65 * 0.028_964_4 / (8.314_32 * LAPSE);
-/// Density at sea level, kg/m³.
+/// Air density at sea level, kg/m³.
 pub(crate) const DENSITY: f64 = 1.225;
 
-/// Of the air at this altitude (m), degrees Celsius.
+/// Air temperature at this altitude (m), degrees Celsius.
 pub(crate) fn temperature(altitude: f64) -> f64 {
     kelvin(altitude) - 273.15
 }
 
-/// Of the air at this altitude (m), hPa.
+/// Air pressure at this altitude (m), hPa.
 pub(crate) fn pressure(altitude: f64) -> f64 {
     PRESSURE * (kelvin(altitude) / TEMPERATURE).powf(EXPONENT)
 }
 
-/// The altitude (m) with this pressure, hPa; `None` where it is none of the standard's.
+/// The altitude (m) with this pressure, hPa; `None` if it is outside the standard's range.
 pub(crate) fn altitude(pressure: f64) -> Option<f64> {
     (pressure > 100.0 && pressure < 2000.0)
         .then(|| TEMPERATURE / LAPSE * (1.0 - (pressure / PRESSURE).powf(1.0 / EXPONENT)))

@@ -1,4 +1,4 @@
-//! Where the world's origin is on the globe.
+//! Position of the world's origin on the globe.
 
 use serde::Deserialize;
 
@@ -77,7 +77,7 @@ impl Origin {
     }
 }
 
-/// Degrees, within half a turn.
+/// Degrees, wrapped to within half a turn.
 fn wrapped(degrees: f64) -> f64 {
     (degrees + 180.0).rem_euclid(360.0) - 180.0
 }

@@ -1,4 +1,4 @@
-//! ArduPilot's interface to physics of others: a binary frame of pulse widths over UDP, answered by a line of JSON.
+//! ArduPilot's interface to external physics: binary frames of pulse widths over UDP, answered by lines of JSON.
 //!
 //! | bytes | content, little endian |
 //! |---|---|
@@ -19,29 +19,29 @@ const HEADER: usize = 8;
 /// A frame of pulse widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServoFrame {
-    /// Steps per second that the autopilot wants.
+    /// The autopilot's requested step rate, Hz.
     pub rate: u16,
     /// Its number.
     pub count: u32,
-    /// µs; of outputs that it does not have, 0.
+    /// Pulse widths, µs; 0 for outputs that do not exist.
     pub pulses: [u16; MOST_OUTPUTS],
 }
 
-/// Why a datagram is no frame.
+/// Why a datagram is not a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoFrame {
-    /// Its first number.
+    /// Its first number is wrong.
     #[error("its first number is {0}, expected 18458 or 29569")]
     Magic(u16),
-    /// Its length.
+    /// Its length is wrong.
     #[error("it has {found} bytes, expected {expected}")]
     Length {
-        /// Bytes that it has.
+        /// Length of the datagram, bytes.
         found: usize,
-        /// Bytes of a frame with its first number.
+        /// Length of a frame with this first number, bytes.
         expected: usize,
     },
-    /// It asks for no steps.
+    /// It requests no steps.
     #[error("it asks for 0 steps a second")]
     Rate,
 }
@@ -50,7 +50,7 @@ impl ServoFrame {
     /// Reads a datagram.
     ///
     /// # Errors
-    /// Why it is no frame.
+    /// The datagram is not a frame, for this reason.
     pub fn read(bytes: &[u8]) -> Result<Self, NoFrame> {
         let short = |at: usize| match bytes.get(at..at + 2) {
             Some(&[low, high]) => u16::from_le_bytes([low, high]),
@@ -79,23 +79,24 @@ impl ServoFrame {
     }
 }
 
-/// The state that answers a frame.
+/// The state sent in reply to a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// s.
+    /// Time, s.
     pub time: f64,
     /// The last inertial sample.
     pub inertial: Inertial,
-    /// The true motion; ArduPilot's own simulator makes sensors of it.
+    /// The true motion, from which ArduPilot's own simulator computes sensors.
     pub motion: Motion,
-    /// What a range finder measures, m.
+    /// Range finder distance, m.
     pub distance: Option<f64>,
-    /// m/s.
+    /// Airspeed, m/s.
     pub airspeed: Option<f64>,
 }
 
 impl State {
-    /// Writes it as `ArduPilot`'s parser wants it: no space after a colon, an end of line before and after, no exponents.
+    /// Writes the state in the form that `ArduPilot`'s parser requires: no space after a colon, a line break before and
+    /// after, no exponents.
     ///
     /// # Errors
     /// Those of `to`.
@@ -135,7 +136,7 @@ fn list(to: &mut String, numbers: &[f64]) -> fmt::Result {
     to.write_char(']')
 }
 
-/// Roll, pitch, yaw of an attitude, for versions that know no quaternions.
+/// Roll, pitch and yaw of an attitude, for versions without quaternions.
 fn euler([w, x, y, z]: [f64; 4]) -> [f64; 3] {
     [
         (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y)),
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(line.matches('\n').count(), 2);
     }
 
-    /// Over the sphere, also upside down: the angles are those that make the attitude.
+    /// Over the sphere, also upside down: the angles reproduce the attitude.
     #[test]
     fn angles_make_the_attitude() {
         for roll in [-3.0, -1.0, 0.2, 2.5] {

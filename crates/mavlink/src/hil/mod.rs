@@ -1,8 +1,10 @@
-//! Between an autopilot and a simulated plant: what simulators of PX4 and ArduPilot exchange with them.
+//! The interface between an autopilot and a simulated plant: the messages that simulators exchange with PX4 and
+//! ArduPilot.
 //!
 //! - [`px4`]: the `HIL_…` messages, and [`Wire`], the TCP connection that carries them in lockstep;
-//! - [`json`]: ArduPilot's servo frames and the JSON that answers them;
-//! - [`Sensors`]: what a plant's frames tell an autopilot; [`Origin`]: where its world is on the globe.
+//! - [`json`]: ArduPilot's servo frames and the JSON replies;
+//! - [`Sensors`]: reads an autopilot's sensor samples from a plant's frames; [`Origin`]: position of the world's origin
+//!   on the globe.
 
 mod atmosphere;
 mod geodesy;

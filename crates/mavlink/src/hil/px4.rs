@@ -39,11 +39,11 @@ const BAROMETER: Updated = Updated::HIL_SENSOR_UPDATED_ABS_PRESSURE
     .union(Updated::HIL_SENSOR_UPDATED_PRESSURE_ALT)
     .union(Updated::HIL_SENSOR_UPDATED_TEMPERATURE);
 
-/// Makes messages of samples, at a place on the globe.
+/// Encodes samples as messages, at a place on the globe.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     origin: Origin,
-    /// With the values that have not changed.
+    /// Keeps the values that have not changed.
     sensor: HIL_SENSOR_DATA,
     inertial: Inertial,
     airspeed: f64,
@@ -51,7 +51,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// A plant with its world's origin there, in a gravity of so many m/s² downwards.
+    /// A plant with its world's origin there, and this gravity, m/s² downwards.
     pub fn new(origin: Origin, gravity: f64) -> Self {
         Self {
             origin,
@@ -66,7 +66,7 @@ impl Encoder {
         }
     }
 
-    /// The samples of the instant `time`, µs. A lockstepped autopilot replies where there is an inertial one.
+    /// The samples at `time`, µs. A lockstepped autopilot replies to those with an inertial sample.
     #[allow(clippy::cast_possible_truncation)] // the wire has single precision
     pub fn sensor(&mut self, time: u64, sensed: &Sensed) -> HIL_SENSOR_DATA {
         let message = &mut self.sensor;
@@ -119,7 +119,7 @@ impl Encoder {
             vn: short(north * 1e2),
             ve: short(east * 1e2),
             vd: short(down * 1e2),
-            // Without speed there is no course.
+            // At low speed the course is undefined.
             cog: if speed < 0.1 {
                 u16::MAX
             } else {
@@ -132,13 +132,13 @@ impl Encoder {
         }
     }
 
-    /// The truth at `time`, µs.
+    /// The true state at `time`, µs.
     #[allow(clippy::cast_possible_truncation)] // the wire has single precision
     pub fn state(&self, time: u64, motion: &Motion) -> HIL_STATE_QUATERNION_DATA {
         let [latitude, longitude, altitude] = self.origin.global(ned_from_nwu(motion.position));
         let velocity = ned_from_nwu(motion.velocity).map(|v| short(v * 1e2));
         let rates = frd_from_flu(motion.angular_velocity);
-        // The acceleration of the body, without gravity's reaction.
+        // The body's acceleration, without the reaction to gravity.
         let gravity = rotate_inverse(motion.attitude, [0.0, 0.0, -self.gravity]);
         let sum = |i: usize| self.inertial.specific_force[i] + gravity[i];
         let acceleration = frd_from_flu([sum(0), sum(1), sum(2)]).map(|a| short(a / MILLI_G));
@@ -163,7 +163,7 @@ impl Encoder {
     }
 }
 
-/// What a simulator's `HIL_SENSOR` tells. Simulators that do not say what is new tell everything.
+/// The samples of a simulator's `HIL_SENSOR`. If it does not flag new values, all are taken.
 pub fn sensed(message: &HIL_SENSOR_DATA, origin: &Origin) -> Sensed {
     let everything = message.fields_updated.is_empty();
     let is_new = |what: Updated| everything || message.fields_updated.contains(what);
@@ -191,7 +191,7 @@ pub fn sensed(message: &HIL_SENSOR_DATA, origin: &Origin) -> Sensed {
     }
 }
 
-/// The fix of a `HIL_GPS`; `None` where it says that there is none.
+/// The fix of a `HIL_GPS`; `None` if the message reports none.
 pub fn fix(message: &HIL_GPS_DATA, origin: &Origin) -> Option<Fix> {
     let cm = |v: i16| f64::from(v) * 1e-2;
     (message.fix_type >= 3).then(|| Fix {
@@ -200,7 +200,7 @@ pub fn fix(message: &HIL_GPS_DATA, origin: &Origin) -> Option<Fix> {
     })
 }
 
-/// The motion of a `HIL_STATE_QUATERNION`; `None` where its attitude is none.
+/// The motion of a `HIL_STATE_QUATERNION`; `None` if its attitude is invalid.
 pub fn motion(message: &HIL_STATE_QUATERNION_DATA, origin: &Origin) -> Option<Motion> {
     let cm = |v: i16| f64::from(v) * 1e-2;
     let attitude = normalized(message.attitude_quaternion.map(f64::from))?;
@@ -233,14 +233,14 @@ pub fn controls(time: u64, controls: [f32; 16], armed: bool) -> HIL_ACTUATOR_CON
     }
 }
 
-/// Whether controls are those of an armed vehicle.
+/// Whether these are the controls of an armed vehicle.
 pub fn is_armed(message: &HIL_ACTUATOR_CONTROLS_DATA) -> bool {
     message
         .mode
         .contains(MavModeFlag::MAV_MODE_FLAG_SAFETY_ARMED)
 }
 
-/// Whether the autopilot waits for us.
+/// Whether the autopilot runs in lockstep.
 pub fn is_lockstep(message: &HIL_ACTUATOR_CONTROLS_DATA) -> bool {
     let lockstep = HilActuatorControlsFlags::HIL_ACTUATOR_CONTROLS_FLAGS_LOCKSTEP;
     message.flags.contains(lockstep)
@@ -251,24 +251,24 @@ fn world(origin: &Origin, latitude: i32, longitude: i32, altitude: i32) -> Vecto
     nwu_from_ned(origin.local([latitude, longitude, f64::from(altitude) * 1e-3]))
 }
 
-/// Degrees as the wire has them.
+/// Degrees in the unit of the messages.
 pub(crate) fn e7(degrees: f64) -> i32 {
     whole(degrees * 1e7)
 }
 
-/// Rounded; what is too large is the largest, what is no number 0.
+/// Rounds; clamps values out of range, and converts NaN to 0.
 #[allow(clippy::cast_possible_truncation)] // saturates
 pub(crate) fn whole(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// As [`whole`].
+/// As [`whole`], for 16 bits.
 #[allow(clippy::cast_possible_truncation)] // saturates
 pub(crate) fn short(value: f64) -> i16 {
     value.round() as i16
 }
 
-/// As [`whole`], and never below 0.
+/// As [`whole`], but never below 0.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
 pub(crate) fn unsigned(value: f64) -> u16 {
     value.round() as u16
@@ -326,7 +326,7 @@ mod tests {
             [0.21, 0.01, 0.43],
             1e-7,
         );
-        // Everything but what nobody asks for: bits 0 to 12.
+        // All fields that are requested: bits 0 to 12.
         assert_eq!(sensor.fields_updated.bits(), 0b1_1111_1111_1111);
         assert!((sensor.pressure_alt - 500.0).abs() < 1e-3);
         assert!(

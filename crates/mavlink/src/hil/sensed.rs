@@ -1,31 +1,31 @@
-//! What a simulated vehicle's sensors tell, and how it truly moves: out of frames.
+//! A simulated vehicle's sensor samples and true motion, read from frames.
 
 use fly_hal::signal::{TRUTH, group_names, truth};
 use fly_hal::{Description, Frame};
 
 use crate::frames::{Quaternion, Vector, rotate};
 
-/// New samples of a frame, each `None` where there is none. World NWU, body FLU, SI.
+/// New samples of a frame; `None` without a new one. World NWU, body FLU, SI units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sensed {
-    /// Of the inertial measurement unit.
+    /// Inertial measurement unit.
     pub inertial: Option<Inertial>,
-    /// T, body.
+    /// Magnetic field, T, body frame.
     pub magnetic_field: Option<Vector>,
-    /// By the pressure, m, world.
+    /// Pressure altitude, m, world.
     pub altitude: Option<f64>,
-    /// m/s.
+    /// Airspeed, m/s.
     pub airspeed: Option<f64>,
-    /// Of satellite navigation.
+    /// Satellite navigation.
     pub fix: Option<Fix>,
-    /// To the ground, m.
+    /// Distance to the ground, m.
     pub distance: Option<f64>,
     /// The true motion.
     pub motion: Option<Motion>,
 }
 
 impl Sensed {
-    /// Takes newer samples, and keeps those that there are no newer ones of.
+    /// Replaces the samples for which there are newer ones.
     pub fn update(&mut self, newer: &Self) {
         *self = Self {
             inertial: newer.inertial.or(self.inertial),
@@ -39,38 +39,38 @@ impl Sensed {
     }
 }
 
-/// A sample of an inertial measurement unit, body.
+/// A sample of an inertial measurement unit, body frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inertial {
-    /// rad/s.
+    /// Angular velocity, rad/s.
     pub angular_velocity: Vector,
-    /// Acceleration less gravity, m/s².
+    /// Acceleration minus gravity, m/s².
     pub specific_force: Vector,
 }
 
-/// A fix of satellite navigation, world.
+/// A satellite navigation fix, world frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fix {
-    /// m.
+    /// Position, m.
     pub position: Vector,
-    /// m/s.
+    /// Velocity, m/s.
     pub velocity: Vector,
 }
 
 /// Pose and velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// m, world.
+    /// Position, m, world frame.
     pub position: Vector,
-    /// World from body.
+    /// Attitude, world from body.
     pub attitude: Quaternion,
-    /// m/s, world.
+    /// Velocity, m/s, world frame.
     pub velocity: Vector,
-    /// rad/s, body.
+    /// Angular velocity, rad/s, body frame.
     pub angular_velocity: Vector,
 }
 
-/// Reads samples out of frames.
+/// Reads samples from frames.
 #[derive(Clone, Debug)]
 pub struct Sensors {
     gyro: Option<Group<3>>,
@@ -84,7 +84,7 @@ pub struct Sensors {
     truth: Option<Truth>,
 }
 
-/// A group of a frame: its index, the places of its values, the stamp of the last sample.
+/// A group of a frame: its index, the indices of its values, and the stamp of the last sample.
 #[derive(Clone, Debug)]
 struct Group<const N: usize> {
     status: usize,
@@ -102,7 +102,7 @@ struct Truth {
 }
 
 impl Sensors {
-    /// Finds the sensors of a backend, and what it tells of the truth.
+    /// Finds the sensors of a backend and its true motion.
     pub fn bind(description: &Description) -> Self {
         Self {
             gyro: Group::bind(description, "imu.angular_velocity"),
@@ -117,7 +117,7 @@ impl Sensors {
         }
     }
 
-    /// What no autopilot can do without and the backend does not tell.
+    /// The sensors that every autopilot requires and the backend does not provide.
     pub fn missing(&self) -> Vec<&'static str> {
         let needed = [
             (self.gyro.is_some(), "imu.angular_velocity"),

@@ -1,4 +1,5 @@
-//! A TCP connection that is written and read in turn by one thread: lockstep needs no other, and every other costs time.
+//! A TCP connection that one thread writes and reads alternately. Lockstep needs no more, and more threads would cost
+//! time.
 
 use std::io::{self, Write};
 use std::net::TcpStream;
@@ -11,37 +12,37 @@ use crate::dialect::MavMessage;
 use crate::link::{CountingDialect, Identity};
 use crate::transport::nothing_came;
 
-/// The longest that a peer may leave unread what it is sent.
+/// How long a peer may leave data unread.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection in lockstep.
 pub struct Wire {
-    /// Written to; the reader has the same socket.
+    /// For writing; the reader has the same socket.
     stream: TcpStream,
     reader: MavlinkReader<TcpStream>,
     dialect: CountingDialect,
     identity: Identity,
     sequence: u8,
     raw: Box<MAVLinkV2MessageRaw>,
-    /// Frames that go out together.
+    /// Frames that are sent together.
     queue: Vec<u8>,
     timeout: Option<Duration>,
     counts: WireCounts,
 }
 
-/// What came and went.
+/// Counts of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireCounts {
-    /// Messages that were read.
+    /// Messages read.
     pub received: u64,
-    /// Messages that were sent.
+    /// Messages sent.
     pub sent: u64,
-    /// What looked like a frame and was none: wrong checksum, unknown message, content that cannot be.
+    /// Apparent frames that were invalid: wrong checksum, unknown message, or impossible content.
     pub bad: u64,
 }
 
 impl Wire {
-    /// A connection with these ids of ours.
+    /// A connection with this identity of ours.
     ///
     /// # Errors
     /// The socket cannot be set up.
@@ -62,7 +63,7 @@ impl Wire {
         })
     }
 
-    /// Puts a message into the queue.
+    /// Adds a message to the queue.
     pub fn queue(&mut self, message: &MavMessage) {
         let header = MavHeader {
             system_id: self.identity.system.into(),
@@ -76,7 +77,7 @@ impl Wire {
         self.counts.sent += 1;
     }
 
-    /// Sends the queue, in one write.
+    /// Sends the queue in one write.
     ///
     /// # Errors
     /// The peer is gone, or does not read.
@@ -90,7 +91,7 @@ impl Wire {
         written
     }
 
-    /// The next message that comes until then; without a time, one that has come already.
+    /// Returns the next message that arrives before `until`; without a time, only one that has arrived already.
     ///
     /// # Errors
     /// The peer is gone: [`io::ErrorKind::UnexpectedEof`] where it closed the connection.
@@ -124,9 +125,9 @@ impl Wire {
         }
     }
 
-    /// Sets how long a read waits, where that has changed.
+    /// Sets the read timeout, if it has changed.
     fn wait_at_most(&mut self, time: Duration) -> io::Result<()> {
-        // A read looks at the clock again soon enough.
+        // A read checks the clock again soon enough.
         let time = if time.is_zero() {
             Duration::ZERO
         } else if time > LOOK {
@@ -148,13 +149,13 @@ impl Wire {
         self.stream.set_read_timeout(Some(time))
     }
 
-    /// What came and went so far.
+    /// The counts so far.
     pub fn counts(&self) -> WireCounts {
         self.counts
     }
 }
 
-/// A read waits so long, and shorter where less time is left.
+/// Longest read, shortened if less time is left.
 const LOOK: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(1);
 

@@ -1,8 +1,9 @@
 //! A MAVLink link: a reader thread, a writer thread, and their statistics.
 //!
-//! The reader hands every message to a [`Listener`] and opens the connection again when the peer vanishes. The writer empties
-//! a bounded queue and sends our heartbeat; what has a deadline is sent in time or not at all. Neither spins: the reader waits
-//! in the system's read, the writer for its senders, who never wait for it. Both end within some 100 ms when the [`Link`] is dropped (a TCP connection attempt: within a second).
+//! The reader passes every message to a [`Listener`] and reconnects when the peer vanishes. The writer empties a
+//! bounded queue and sends our heartbeat; messages with a deadline are sent in time or not at all. Neither spins: the
+//! reader blocks in the system's read, the writer waits for its senders, which never wait for it. Both end within some
+//! 100 ms when the [`Link`] is dropped (a TCP connection attempt: within a second).
 
 mod outbox;
 mod reader;
@@ -37,14 +38,14 @@ pub struct LinkSettings {
     pub identity: Identity,
     /// Period of our heartbeat; `None` sends none. MAVLink expects 1 Hz.
     pub heartbeat_period: Option<Duration>,
-    /// After this long without a byte a TCP connection is closed and reopened.
+    /// A TCP connection is reopened after this long without a byte.
     pub silence: Duration,
-    /// Signs what is sent and refuses what is not signed.
+    /// Signs outgoing messages and rejects unsigned ones.
     pub signing: Option<SigningSettings>,
 }
 
 impl Default for LinkSettings {
-    /// A ground station (255/190) with a heartbeat every second; a TCP connection is made anew after 5 s of silence.
+    /// A ground station (255/190) with a heartbeat every second; a TCP connection is reopened after 5 s of silence.
     fn default() -> Self {
         Self {
             identity: Identity::default(),
@@ -55,7 +56,7 @@ impl Default for LinkSettings {
     }
 }
 
-/// A message as it arrived.
+/// A received message.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// ns of `CLOCK_MONOTONIC` when its last byte was read.
@@ -64,18 +65,18 @@ pub struct Received {
     pub system: u32,
     /// The sender's component number.
     pub component: u8,
-    /// The sender's own count of its messages.
+    /// The sender's sequence number.
     pub sequence: u8,
     /// The content.
     pub message: MavMessage,
 }
 
-/// What a link tells, on its reader's thread. A closure that takes messages is one.
+/// Receives a link's events, on its reader thread. A closure that takes messages is a listener.
 pub trait Listener: Send {
     /// A message has arrived.
     fn message(&mut self, received: Received, sender: &mut Sender);
 
-    /// Nothing has come for some 50 ms.
+    /// Called after some 50 ms without a message.
     fn idle(&mut self, _sender: &mut Sender) {}
 }
 
@@ -101,19 +102,19 @@ pub enum LinkError {
     Signing(#[from] SigningError),
 }
 
-/// Why a message could not be handed to the writer.
+/// Why a message could not be queued for the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The writer is behind by 128 messages.
+    /// The queue already holds 128 messages.
     #[error("the link's queue is full: the peer receives more slowly than we send")]
     Full,
     /// The writer has ended.
     #[error("the link is closed")]
     Closed,
-    /// Nobody to send it to.
+    /// No vehicle has been heard yet.
     #[error("no vehicle has been heard yet; wait for its heartbeat")]
     NoVehicle,
-    /// We were asked to send nothing.
+    /// The link only listens.
     #[error("the link only listens (`listen_only`)")]
     ListenOnly,
 }
@@ -158,18 +159,18 @@ fn count(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
 }
 
-/// A lock that outlives a panic of another thread: what it guards is replaced as a whole.
+/// Locks despite another thread's panic: the guarded value is only ever replaced as a whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Link {
-    /// Opens the link and starts its threads; the listener runs on the reader's thread and should be quick.
+    /// Opens the link and starts its threads. The listener runs on the reader thread and should be fast.
     ///
     /// # Errors
-    /// A socket that cannot be bound, a host without an address, a serial port that cannot be opened, a key that cannot
-    /// be used. A TCP peer that does not answer yet is no error: it is tried again until it does
-    /// ([`Link::last_error`] says why it does not).
+    /// A socket that cannot be bound, a host without an address, a serial port that cannot be opened, or an invalid
+    /// key. A TCP peer that does not answer yet is not an error: connecting is retried ([`Link::last_error`] tells why
+    /// it fails).
     pub fn open(
         address: &Address,
         settings: &LinkSettings,
@@ -192,7 +193,7 @@ impl Link {
             local_address,
             threads: Vec::new(),
         };
-        // The events of its threads go where those of its maker go.
+        // Its threads log where their creator logs.
         let dispatch = dispatcher::get_default(Dispatch::clone);
         let mut spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
             let dispatch = dispatch.clone();
@@ -230,7 +231,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Hands a message to the writer.
+    /// Queues a message for the writer.
     ///
     /// # Errors
     /// As [`Sender::send`].
@@ -238,7 +239,7 @@ impl Link {
         self.sender()?.send(message)
     }
 
-    /// The owner's sender, which knows deadlines.
+    /// The owner's sender, which supports deadlines.
     ///
     /// # Errors
     /// [`SendError::Closed`] for a link whose threads could not be started.
@@ -246,7 +247,7 @@ impl Link {
         self.sender.as_mut().ok_or(SendError::Closed)
     }
 
-    /// The way past everything that may hang.
+    /// A line that bypasses everything that may hang.
     ///
     /// # Errors
     /// As [`Link::sender`].
@@ -255,7 +256,7 @@ impl Link {
         Ok(UrgentLine::new(Arc::clone(&self.shared), sender.writer()))
     }
 
-    /// The address that a listening link got; useful where the port was 0.
+    /// The local address of a listening link, for example if the port was 0.
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.local_address
     }

@@ -1,4 +1,4 @@
-//! What waits for the writer: deadlines are kept, and a newer setpoint replaces an older one.
+//! The writer's queue: deadlines are kept, and a newer setpoint replaces an older one.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,22 +10,22 @@ use rtrb::{Consumer, Producer, PushError, RingBuffer};
 use super::{SendError, Shared, count};
 use crate::dialect::MavMessage;
 
-/// Messages of one sender that the writer has not taken yet.
+/// Messages of one sender that the writer has not fetched yet.
 const RING: usize = 128;
 
-/// Messages that may wait in all.
+/// Largest number of waiting messages in all.
 const MOST_WAITING: usize = 64;
 
 /// A message for the writer.
 pub(super) struct Outgoing {
     pub message: MavMessage,
-    /// ns of `CLOCK_MONOTONIC`, after which it must not be sent.
+    /// Latest time of sending, ns of `CLOCK_MONOTONIC`.
     pub deadline: Option<i64>,
-    /// Whether it makes an older one of its kind useless.
+    /// Whether it makes older messages of its kind obsolete.
     pub replaces: bool,
 }
 
-/// Hands messages to a link's writer; never waits, never allocates.
+/// Queues messages for a link's writer; never blocks, never allocates.
 pub struct Sender {
     ring: Producer<Outgoing>,
     writer: Thread,
@@ -35,7 +35,7 @@ pub struct Sender {
 /// The writer's end of a [`Sender`].
 pub(super) type Inlet = Consumer<Outgoing>;
 
-/// What the writer has not been told about yet: the senders' rings, before the writer's thread is known.
+/// A sender's ring, created before the writer's thread is known.
 pub(super) fn ring() -> (Producer<Outgoing>, Inlet) {
     RingBuffer::new(RING)
 }
@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Hands a message to the writer. Delivery is not confirmed.
+    /// Queues a message for the writer. Delivery is not confirmed.
     ///
     /// # Errors
     /// The queue is full, or the link is closed; the message is counted as unsent.
@@ -61,7 +61,7 @@ impl Sender {
         })
     }
 
-    /// Hands over a message that is sent until `deadline` (ns of `CLOCK_MONOTONIC`) or not at all.
+    /// Queues a message that is sent before `deadline` (ns of `CLOCK_MONOTONIC`) or not at all.
     ///
     /// # Errors
     /// As [`Sender::send`].
@@ -73,8 +73,8 @@ impl Sender {
         })
     }
 
-    /// Hands over a setpoint: sent until `deadline` or not at all, and in place of an older message of the same kind to
-    /// the same vehicle that still waits.
+    /// Queues a setpoint. It is sent before `deadline` or not at all, and replaces a waiting message of the same kind
+    /// to the same vehicle.
     ///
     /// # Errors
     /// As [`Sender::send`].
@@ -108,7 +108,7 @@ impl Sender {
     }
 }
 
-/// Messages in the order in which they go out.
+/// Messages in the order of sending.
 pub(super) struct Outbox {
     waiting: Vec<Outgoing>,
     shared: Arc<Shared>,
@@ -122,14 +122,14 @@ impl Outbox {
         }
     }
 
-    /// Takes what a sender has handed over.
+    /// Fetches the messages that a sender has queued.
     pub fn take(&mut self, inlet: &mut Inlet) {
         while let Ok(outgoing) = inlet.pop() {
             self.add(outgoing);
         }
     }
 
-    /// Adds a message, in the place of the one that it replaces.
+    /// Adds a message, or puts it in the place of the one that it replaces.
     pub fn add(&mut self, outgoing: Outgoing) {
         let counters = &self.shared.counters;
         if outgoing.replaces {
@@ -145,7 +145,7 @@ impl Outbox {
             }
         }
         if self.waiting.len() >= MOST_WAITING {
-            // What has a deadline is of more use later than what has none is now; else the newest goes.
+            // A message with a deadline is more urgent than one without; otherwise the newest is dropped.
             count(&counters.unsent, 1);
             let Some(place) = self.waiting.iter().position(|w| w.deadline.is_none()) else {
                 return;
@@ -158,7 +158,7 @@ impl Outbox {
         self.waiting.push(outgoing);
     }
 
-    /// The next message that can still be sent in time if it is out at `done` (ns of `CLOCK_MONOTONIC`).
+    /// The next message that is still in time if it is sent by `done` (ns of `CLOCK_MONOTONIC`).
     pub fn next(&mut self, done: i64) -> Option<Outgoing> {
         while !self.waiting.is_empty() {
             let first = self.waiting.remove(0);
@@ -170,7 +170,7 @@ impl Outbox {
         None
     }
 
-    /// Drops the setpoints that wait.
+    /// Drops the waiting setpoints.
     pub fn drop_setpoints(&mut self) {
         let before = self.waiting.len();
         self.waiting.retain(|w| !w.replaces || w.deadline.is_none());

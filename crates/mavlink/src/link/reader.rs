@@ -22,7 +22,7 @@ use crate::transport::{Endpoint, Streams, nothing_came};
 const CONNECT_WAIT: Duration = Duration::from_millis(100);
 /// A TCP connection may take longer over a radio than [`CONNECT_WAIT`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Room for the largest datagram behind a frame that is not complete.
+/// Room for the largest datagram after an incomplete frame.
 const BUFFER: usize = 66 * 1024;
 
 pub(super) struct Reader {
@@ -43,7 +43,7 @@ pub(super) enum End {
 }
 
 impl Reader {
-    /// Connection after connection, until the link is dropped.
+    /// Handles one connection after another, until the link is dropped.
     pub fn run(mut self, mut listener: impl Listener) {
         let mut connections = 0_u64;
         while !self.stopped() {
@@ -66,7 +66,7 @@ impl Reader {
             };
             tracing::warn!(link = %self.address, %reason, "MAVLink link lost, opening it again");
             *lock(&self.shared.last_error) = Some(reason);
-            // A peer that accepts and closes at once must not turn this into a busy loop.
+            // A peer that accepts and closes at once must not cause a busy loop.
             std::thread::sleep(CONNECT_WAIT);
         }
     }
@@ -100,7 +100,7 @@ impl Reader {
         }
     }
 
-    /// One connection, from its first byte to its end.
+    /// Handles one connection from beginning to end.
     pub(super) fn read(
         &mut self,
         stream: Box<dyn Read + Send>,
@@ -159,7 +159,7 @@ impl Reader {
         End::Stopped
     }
 
-    /// Whether a signed link lets the frame through.
+    /// Whether a signed link accepts the frame.
     fn accepts(&self, frame: &MAVLinkMessageRaw) -> bool {
         let Some(signing) = &self.signing else {
             return true;
@@ -220,7 +220,7 @@ struct Counted<'a> {
 impl Read for Counted<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.shared.stop.load(Ordering::Relaxed) {
-            // Frames with wrong checksums keep the parser reading for as long as they come.
+            // Frames with wrong checksums keep the parser reading while they arrive.
             return Err(io::ErrorKind::TimedOut.into());
         }
         let length = self.stream.read(buffer)?;
@@ -229,8 +229,8 @@ impl Read for Counted<'_> {
     }
 }
 
-/// The dialect, counting: the parser asks for a message's checksum seed once for everything that looks like a frame,
-/// and says nothing of those whose checksum is then wrong.
+/// The dialect, with counters. The parser requests a message's checksum seed once for everything that looks like a
+/// frame, and does not report those whose checksum is wrong.
 #[derive(Default)]
 pub(crate) struct CountingDialect {
     candidates: Cell<u64>,
@@ -238,7 +238,8 @@ pub(crate) struct CountingDialect {
 }
 
 impl CountingDialect {
-    /// What was counted since the last call: frames with wrong checksums, and unknown messages. `framed` says whether one candidate was a frame.
+    /// Counts since the last call: frames with wrong checksums, and unknown messages. `framed` tells whether one
+    /// candidate was a frame.
     pub(crate) fn take(&self, framed: bool) -> [u64; 2] {
         let bad = self.candidates.take().saturating_sub(u64::from(framed));
         [bad, self.unknown.take()]
@@ -255,7 +256,7 @@ impl Dialect for CountingDialect {
 
     fn extra_crc(&self, id: u32) -> Option<u8> {
         let seed = MavMessage::extra_crc(id);
-        // The generated table answers 0 for what it does not hold.
+        // The generated table returns 0 for unknown messages.
         if seed == 0 && MavMessage::default_message_from_id(id).is_none() {
             self.unknown.set(self.unknown.get() + 1);
             return None;

@@ -1,5 +1,5 @@
-//! What must reach the vehicle although whoever commands it hangs: prepared beforehand, begun by an atomic flag, sent by the
-//! writer's thread again and again.
+//! Messages that must reach the vehicle even if the commanding thread hangs: prepared in advance, triggered by an
+//! atomic flag, sent repeatedly by the writer's thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,16 +9,16 @@ use std::time::Duration;
 use super::Shared;
 use crate::dialect::MavMessage;
 
-/// Until the vehicle does it, it is told again after this, ns …
+/// The message is repeated after this, ns, until the vehicle complies …
 const AGAIN: i64 = 200_000_000;
 
-/// … so many times.
+/// … at most this many times.
 const TIMES: u32 = 100;
 
-/// Nothing is wanted.
+/// No request.
 const NONE: u8 = u8::MAX;
 
-/// How long [`UrgentLine::request`] looks for the writer: a crash ends the process right after it.
+/// Polling period of [`UrgentLine::request`] for the writer: a crash ends the process right after it.
 const LOOK: Duration = Duration::from_millis(1);
 const LOOKS: u32 = 30;
 
@@ -27,7 +27,7 @@ pub(super) struct Urgent {
     prepared: OnceLock<[MavMessage; 2]>,
     wanted: AtomicU8,
     allowed: AtomicBool,
-    /// Whether the vehicle does it.
+    /// Whether the vehicle complies.
     done: AtomicBool,
     sent: AtomicU32,
     last: AtomicI64,
@@ -47,19 +47,19 @@ impl Default for Urgent {
 }
 
 impl Urgent {
-    /// Whether something urgent was asked for: nothing else that moves the vehicle is sent from then on.
+    /// Whether an urgent request was made: from then on nothing else that moves the vehicle is sent.
     pub fn is_begun(&self) -> bool {
         self.wanted.load(Ordering::Acquire) != NONE
     }
 
-    /// Whether the writer has to look again soon.
+    /// Whether the writer must check again soon.
     pub fn is_pending(&self) -> bool {
         self.is_begun()
             && !self.done.load(Ordering::Acquire)
             && self.sent.load(Ordering::Relaxed) < TIMES
     }
 
-    /// What is to be sent at `now` (ns of `CLOCK_MONOTONIC`), if anything.
+    /// The message to send at `now` (ns of `CLOCK_MONOTONIC`), if any.
     pub fn due(&self, now: i64) -> Option<&MavMessage> {
         if !self.is_pending() || now.saturating_sub(self.last.load(Ordering::Relaxed)) < AGAIN {
             return None;
@@ -68,14 +68,14 @@ impl Urgent {
         self.prepared.get()?.get(wanted)
     }
 
-    /// It was tried at `now`, and went out or not.
+    /// Records an attempt at `now` and whether the message was sent.
     pub fn tried(&self, now: i64, went_out: bool) {
         self.last.store(now, Ordering::Relaxed);
         self.sent.fetch_add(u32::from(went_out), Ordering::Release);
     }
 }
 
-/// A way to the vehicle past everything that may hang: any thread, no lock, no allocation.
+/// A line to the vehicle that bypasses everything that may hang: usable from any thread, without locks or allocation.
 #[derive(Clone)]
 pub struct UrgentLine {
     shared: Arc<Shared>,
@@ -87,19 +87,20 @@ impl UrgentLine {
         Self { shared, writer }
     }
 
-    /// Keeps two messages ready, the numbers 0 and 1 of [`request`](Self::request). Once; nothing is sent.
+    /// Prepares two messages, the numbers 0 and 1 of [`request`](Self::request). Only the first call counts; nothing is
+    /// sent.
     pub fn prepare(&self, messages: [MavMessage; 2]) {
-        // The first ones stay.
+        // The first messages stay.
         let _ = self.shared.urgent.prepared.set(messages);
     }
 
-    /// Whether a request is sent; `false` until the vehicle is ours, and again when it no longer is.
+    /// Allows requests; `false` until the vehicle is under our control, and again when it no longer is.
     pub fn allow(&self, allowed: bool) {
         self.shared.urgent.allowed.store(allowed, Ordering::Release);
     }
 
-    /// Sends the message with this number now and again until [`done`](Self::done), at most for 20 s; the setpoints that
-    /// still wait are dropped. Returns whether it went out, or whether nothing is to be sent. Waits for some 30 ms at most.
+    /// Sends the message with this number repeatedly until [`done`](Self::done), at most for 20 s, and drops waiting
+    /// setpoints. Returns whether it was sent, or whether requests are not allowed. Blocks for at most some 30 ms.
     pub fn request(&self, number: u8) -> bool {
         let urgent = &self.shared.urgent;
         if !urgent.allowed.load(Ordering::Acquire) {
@@ -120,17 +121,17 @@ impl UrgentLine {
         false
     }
 
-    /// Whether something was requested.
+    /// Whether a request was made.
     pub fn is_begun(&self) -> bool {
         self.shared.urgent.is_begun()
     }
 
-    /// How often it went out.
+    /// How often it was sent.
     pub fn sent(&self) -> u32 {
         self.shared.urgent.sent.load(Ordering::Acquire)
     }
 
-    /// The vehicle does what was requested.
+    /// Reports that the vehicle complies.
     pub fn done(&self) {
         self.shared.urgent.done.store(true, Ordering::Release);
     }
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!((urgent.due(1), urgent.due(AGAIN - 1)), (None, None));
         assert_eq!(urgent.due(AGAIN), Some(&message(1.0)));
         assert!(line.request(1) && line.sent() == 1);
-        // Another one begins anew.
+        // A new request starts over.
         assert!(!line.request(0));
         assert_eq!(urgent.due(AGAIN), Some(&message(0.0)));
         line.done();

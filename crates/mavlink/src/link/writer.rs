@@ -1,4 +1,4 @@
-//! The writer thread: our heartbeat and queued messages.
+//! The writer thread: sends our heartbeat and the queued messages.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -49,14 +49,14 @@ impl Identity {
     }
 }
 
-/// Without a heartbeat to send the writer still wakes this often.
+/// Without a heartbeat, the writer still wakes at this period.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// What the system may hold back of what was written. The rest waits here, where a newer setpoint can take an older
-/// one's place and what has become late is dropped.
+/// How much written data the system may hold back. The rest waits here, where a newer setpoint can replace an older one
+/// and late messages are dropped.
 const MOST_BACKLOG: Duration = Duration::from_millis(5);
 
-/// How soon the writer looks again while something urgent is to be sent.
+/// The writer's polling period while an urgent message is pending.
 const URGENT: Duration = Duration::from_millis(20);
 
 pub(super) struct Writer {
@@ -67,7 +67,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Until the link is dropped.
+    /// Runs until the link is dropped.
     pub fn run(mut self) {
         let mut outbox = Outbox::new(Arc::clone(&self.shared));
         let mut raw = MAVLinkV2MessageRaw::new();
@@ -119,7 +119,7 @@ impl Writer {
                 sequence,
             };
             encode(&mut raw, header, &message, self.signing.as_deref());
-            // The frame goes out in one write: it is one datagram.
+            // The frame is sent in one write, which makes it one datagram.
             let sent = match writer
                 .as_mut()
                 .map(|writer| writer.write_all(raw.raw_bytes()))
@@ -146,7 +146,7 @@ impl Writer {
     }
 }
 
-/// Makes the frame, signed if there is a key.
+/// Encodes the frame, signed if there is a key.
 fn encode(
     raw: &mut MAVLinkV2MessageRaw,
     header: MavHeader,

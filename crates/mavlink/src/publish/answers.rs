@@ -1,4 +1,4 @@
-//! What ground stations ask, and what they are answered: there are no parameters and no missions, and nothing is obeyed.
+//! Answers to requests of ground stations: there are no parameters and no missions, and commands are not executed.
 
 // Ground stations still ask for the version of the protocol.
 #![allow(deprecated)]
@@ -27,7 +27,7 @@ impl Answers {
             u8::try_from(received.system).unwrap_or(0),
             received.component,
         );
-        // 0 is for everybody.
+        // 0 addresses all systems.
         let ours = |system: u8| system == 0 || system == self.about.system;
         match &received.message {
             MavMessage::COMMAND_LONG(it) if ours(it.target_system) => {
@@ -57,7 +57,7 @@ impl Answers {
         }
     }
 
-    /// What a command is answered: its acknowledgement, and what was asked for.
+    /// The response to a command: its acknowledgement and the requested message.
     fn command(&self, command: MavCmd, parameters: [f32; 2], asker: (u8, u8)) -> Vec<MavMessage> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
         let [number, index] = parameters.map(|parameter| parameter as u32);
@@ -90,7 +90,7 @@ impl Answers {
         told
     }
 
-    /// The mode of this index, which counts from 1; 0: all.
+    /// The mode with this index, from 1; 0: all.
     fn modes(&self, index: u32) -> Vec<MavMessage> {
         let all = messages::modes(&self.about);
         match usize::try_from(index) {
@@ -108,7 +108,7 @@ impl Answers {
         MavMessage::AUTOPILOT_VERSION(AUTOPILOT_VERSION_DATA {
             capabilities: MavProtocolCapability::MAV_PROTOCOL_CAPABILITY_MAVLINK2,
             uid: u64::from(self.about.system),
-            // The last byte is the kind of release: 255, official.
+            // The last byte is the release type: 255, official.
             flight_sw_version: version << 8 | 0xff,
             ..AUTOPILOT_VERSION_DATA::default()
         })
@@ -124,7 +124,7 @@ fn protocol() -> MavMessage {
     })
 }
 
-/// A list of none.
+/// An empty list.
 fn no_parameters() -> MavMessage {
     MavMessage::PARAM_VALUE(PARAM_VALUE_DATA {
         param_type: MavParamType::MAV_PARAM_TYPE_REAL32,
@@ -147,7 +147,7 @@ fn no_mission((system, component): (u8, u8), mission_type: MavMissionType) -> Ma
 impl Listener for Answers {
     fn message(&mut self, received: Received, sender: &mut Sender) {
         for answer in self.answer(&received) {
-            // A ground station asks again.
+            // A ground station will ask again.
             let _ = sender.send(answer);
         }
     }

@@ -1,4 +1,4 @@
-//! What is seen, as messages: NED, FRD and their units.
+//! The shown state as messages, in NED, FRD and their units.
 
 use super::{About, Phase, Seen};
 #[allow(clippy::wildcard_imports)] // a message each
@@ -9,7 +9,7 @@ use crate::frames::{
 use crate::hil::Motion;
 use crate::hil::px4::{e7, short, unsigned, whole};
 
-/// ms since the flight's clock was 0.
+/// Time since the zero of the flight's clock, ms.
 pub(super) fn boot_ms(seen: &Seen) -> u32 {
     u32::try_from(boot_us(seen) / 1000).unwrap_or(u32::MAX)
 }
@@ -38,7 +38,7 @@ pub(super) fn heartbeat(about: &About, seen: &Seen) -> MavMessage {
     })
 }
 
-/// The mode by its number; nobody has asked for another one.
+/// The current mode; no other mode was requested.
 pub(super) fn current_mode(seen: &Seen) -> MavMessage {
     MavMessage::CURRENT_MODE(CURRENT_MODE_DATA {
         custom_mode: seen.mode,
@@ -47,7 +47,7 @@ pub(super) fn current_mode(seen: &Seen) -> MavMessage {
     })
 }
 
-/// What a mode is called, one after the other. None can be chosen.
+/// The names of all modes, in order. None can be selected.
 pub(super) fn modes(about: &About) -> impl Iterator<Item = MavMessage> + '_ {
     let number_modes = u8::try_from(about.modes.len()).unwrap_or(u8::MAX);
     (0..number_modes)
@@ -82,7 +82,7 @@ pub(super) fn sys_status(seen: &Seen) -> MavMessage {
     MavMessage::SYS_STATUS(SYS_STATUS_DATA {
         onboard_control_sensors_present: present,
         onboard_control_sensors_enabled: present,
-        // What is not there is not broken: MAVProxy would take it for a breach.
+        // A missing sensor is reported as healthy: MAVProxy would report a breach otherwise.
         onboard_control_sensors_health: match seen.motion {
             Some(_) => MavSysStatusSensor::all(),
             None => MavSysStatusSensor::all() - control,
@@ -94,7 +94,7 @@ pub(super) fn sys_status(seen: &Seen) -> MavMessage {
         },
         current_battery: -1,
         battery_remaining: percent(remaining),
-        // The default of flags is the first one.
+        // The default of the flags is the first one.
         onboard_control_sensors_present_extended: MavSysStatusSensorExtended::empty(),
         onboard_control_sensors_enabled_extended: MavSysStatusSensorExtended::empty(),
         onboard_control_sensors_health_extended: MavSysStatusSensorExtended::empty(),
@@ -161,7 +161,7 @@ pub(super) fn attitude(seen: &Seen, motion: &Motion) -> MavMessage {
     })
 }
 
-/// Roll, pitch and yaw in NED and FRD of an attitude in NWU and FLU.
+/// Roll, pitch and yaw (NED, FRD) of an attitude in NWU and FLU.
 fn angles(attitude: Quaternion) -> Vector {
     let [w, x, y, z] = ned_frd_from_nwu_flu(attitude);
     [
@@ -201,7 +201,7 @@ pub(super) fn global_position(about: &About, seen: &Seen, motion: &Motion) -> Ma
     })
 }
 
-/// Degrees, 0 to 360.
+/// Heading, degrees, 0 to 360.
 fn heading(motion: &Motion) -> f64 {
     angles(motion.attitude)[2].to_degrees().rem_euclid(360.0)
 }
@@ -242,7 +242,7 @@ pub(super) fn gps(about: &About, seen: &Seen) -> MavMessage {
 #[allow(clippy::cast_possible_truncation)] // the wire has single precision
 pub(super) fn vfr_hud(about: &About, seen: &Seen, motion: &Motion) -> MavMessage {
     let [north, west, up] = motion.velocity;
-    // Without a tube the speed ahead through still air.
+    // Without a Pitot tube, the forward speed through still air.
     let ahead = rotate_inverse(motion.attitude, motion.velocity)[0].max(0.0);
     MavMessage::VFR_HUD(VFR_HUD_DATA {
         airspeed: seen.airspeed.unwrap_or(ahead) as f32,
@@ -271,7 +271,7 @@ pub(super) fn servos(seen: &Seen) -> MavMessage {
             return 0;
         }
         let u = f64::from(seen.outputs[i]);
-        // From -1 to 1 about the middle, from 0 to 1 above the least.
+        // -1 to 1 about the centre, 0 to 1 above the minimum.
         if u < 0.0 {
             unsigned(1500.0 + 500.0 * u)
         } else {

@@ -1,7 +1,9 @@
-//! Shows a flight to ground stations: QGroundControl, MAVProxy, MAVSDK. It tells and answers, and obeys nobody.
+//! Shows a flight to ground stations: QGroundControl, MAVProxy, MAVSDK. It reports and answers, but executes no
+//! commands.
 //!
-//! The flight's thread puts what is to be seen into a triple buffer and never waits. A thread of the publication reads the newest of it
-//! tick by tick, makes messages of it at their own rates and hands them to the links, whose writers drop what nobody takes.
+//! The flight thread writes the shown state to a triple buffer and never waits. A publishing thread reads the newest
+//! state at each of its ticks, encodes messages at their own rates and passes them to the links, whose writers drop
+//! messages that are not received.
 
 mod answers;
 mod messages;
@@ -24,85 +26,85 @@ use answers::Answers;
 use schedule::Schedule;
 use text::Text;
 
-/// Between two looks at the flight.
+/// Period at which the flight's state is read.
 const TICK: Duration = Duration::from_millis(20);
-/// Texts that may wait.
+/// Number of texts that may wait.
 const TEXTS: usize = 64;
 
-/// What does not change during a flight.
+/// The constant facts of a flight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// The vehicle's number on the link.
+    /// The vehicle's system number on the link.
     pub system: u8,
-    /// Its kind.
+    /// Its vehicle type.
     pub kind: MavType,
-    /// Where the world's origin is.
+    /// Position of the world's origin.
     pub origin: Origin,
     /// The names of the modes, in the order of their numbers.
     pub modes: Vec<String>,
 }
 
-/// What is to be seen of a flight at one instant. World NWU, body FLU, SI.
+/// The shown state of a flight at one instant. World NWU, body FLU, SI units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// Flight time, ns; `None` before the first frame.
     pub time: Option<i64>,
-    /// Where it is.
+    /// The actual motion.
     pub motion: Option<Motion>,
-    /// Where it should be.
+    /// The desired motion.
     pub target: Option<Target>,
     /// Collective thrust, 0 to 1.
     pub thrust: Option<f64>,
-    /// Outputs, 0 to 1 or -1 to 1, and how many there are.
+    /// Outputs, 0 to 1 or -1 to 1.
     pub outputs: [f32; 32],
-    /// How many of them there are.
+    /// Number of outputs.
     pub output_count: usize,
-    /// V and 0 to 1.
+    /// Battery voltage, V, and charge, 0 to 1.
     pub battery: Option<[f64; 2]>,
-    /// Of a receiver.
+    /// Satellite navigation fix.
     pub fix: Option<Fix>,
-    /// m/s, of a Pitot tube.
+    /// Airspeed of a Pitot tube, m/s.
     pub airspeed: Option<f64>,
     /// Whether it is armed.
     pub armed: bool,
-    /// How it fares.
+    /// The phase of the flight.
     pub phase: Phase,
-    /// The mode of the flight, the number of one of [`About::modes`].
+    /// The flight's mode: index into [`About::modes`].
     pub mode: u32,
 }
 
 /// Desired motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Target {
-    /// m, world.
+    /// Position, m, world frame.
     pub position: [f64; 3],
-    /// World from body.
+    /// Attitude, world from body.
     pub attitude: [f64; 4],
-    /// m/s, world.
+    /// Velocity, m/s, world frame.
     pub velocity: [f64; 3],
-    /// m/s², world.
+    /// Acceleration, m/s², world frame.
     pub acceleration: [f64; 3],
-    /// rad/s, body.
+    /// Angular velocity, rad/s, body frame.
     pub angular_velocity: [f64; 3],
 }
 
-/// How a flight fares.
+/// The phase of a flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// It waits.
+    /// Waiting.
     #[default]
     Standby,
-    /// It flies.
+    /// Flying.
     Flying,
-    /// Something is wrong: a failsafe flies.
+    /// A failsafe is active.
     Failsafe,
-    /// It lands.
+    /// Landing.
     Landing,
-    /// It is over.
+    /// Over.
     Over,
 }
 
-/// A flight that is shown.
+/// A published flight.
 pub struct Publication {
     publisher: Publisher<Seen>,
     texts: Producer<Text>,
@@ -111,7 +113,7 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Opens links to ground stations, with the ids of the vehicle.
+    /// Opens links to ground stations, with the vehicle's identity.
     ///
     /// # Errors
     /// A link cannot be opened.
@@ -137,7 +139,7 @@ impl Publication {
         let run = move || {
             let began = Instant::now();
             loop {
-                // What was said last is still sent.
+                // The last texts are still sent.
                 let last = stopped.load(Ordering::Relaxed);
                 while let Ok(text) = waiting.pop() {
                     for message in text.messages() {
@@ -174,18 +176,18 @@ impl Publication {
         })
     }
 
-    /// Shows the flight as it is now: `fill` writes all of it. Never waits, never allocates.
+    /// Publishes the current state; `fill` must write all of it. Never blocks, never allocates.
     pub fn show(&mut self, fill: impl FnOnce(&mut Seen)) {
         self.publisher.publish(fill);
     }
 
-    /// Says something, as far as there is room. Never waits, never allocates.
+    /// Queues a text if there is room. Never blocks, never allocates.
     pub fn say(&mut self, severity: MavSeverity, text: &str) {
-        // A flood is cut off; the log has all of it.
+        // Excess texts are dropped; the log has all of them.
         let _ = self.texts.push(Text::new(severity, text));
     }
 
-    /// Ends it: what was sent over each link.
+    /// Ends the publication. Returns the statistics of each link.
     pub fn finish(mut self) -> Vec<(Address, Statistics)> {
         self.end()
     }
@@ -206,7 +208,7 @@ impl Drop for Publication {
     }
 }
 
-/// A full queue has no room for this message; the next one is newer.
+/// A full queue has no room for this message; the next one will be newer.
 fn send(links: &mut [(Address, Link)], message: &crate::dialect::MavMessage) {
     for (_, link) in links {
         let _ = link.send(message.clone());

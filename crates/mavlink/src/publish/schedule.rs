@@ -1,14 +1,14 @@
-//! Which message is due when.
+//! The schedule of the messages.
 
 use super::messages as make;
 use super::{About, Seen};
 use crate::dialect::MavMessage;
 use crate::hil::Motion;
 
-/// Makes a message; `None` where there is nothing to tell.
+/// Encodes a message; `None` if there is nothing to report.
 type Make = fn(&About, &Seen) -> Option<MavMessage>;
 
-/// Every so many ms.
+/// Periods in ms.
 const TABLE: [(u64, Make); 16] = [
     (1000, |about, seen| Some(make::heartbeat(about, seen))),
     (1000, |_, seen| Some(make::current_mode(seen))),
@@ -38,11 +38,11 @@ fn of(seen: &Seen, make: impl FnOnce(&Seen, &Motion) -> MavMessage) -> Option<Ma
     seen.motion.as_ref().map(|motion| make(seen, motion))
 }
 
-/// When each was sent last.
+/// When each message was last sent.
 pub(super) struct Schedule {
     about: About,
     next: [u64; TABLE.len()],
-    /// The time of the flight that was shown last.
+    /// Time of the last published flight state.
     shown: Option<i64>,
 }
 
@@ -55,9 +55,9 @@ impl Schedule {
         }
     }
 
-    /// Hands over all that is due at `now`, ms; at the `last` look all that there is.
+    /// Passes on all messages that are due at `now`, ms; in the `last` call, all messages.
     pub fn due(&mut self, now: u64, seen: &Seen, last: bool, hand: &mut impl FnMut(&MavMessage)) {
-        // A flight that stands still has nothing new to tell, but that it is there.
+        // A flight that stands still has nothing new to report except its presence.
         let is_new = seen.time != self.shown;
         self.shown = seen.time;
         for ((period, make), next) in TABLE.iter().zip(&mut self.next) {

@@ -1,8 +1,8 @@
-//! Texts for people, in pieces of 50 bytes.
+//! Status texts, in pieces of 50 bytes.
 
 use crate::dialect::{MavMessage, MavSeverity, STATUSTEXT_DATA};
 
-/// A text that allocates nothing.
+/// A text of fixed size, without allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Text {
     severity: MavSeverity,
@@ -15,7 +15,7 @@ const MOST: usize = 4 * PIECE;
 const PIECE: usize = 50;
 
 impl Text {
-    /// Cut off where it is too long, between two characters.
+    /// Cuts a long text at a character boundary.
     pub fn new(severity: MavSeverity, text: &str) -> Self {
         let length = text.floor_char_boundary(MOST);
         let mut bytes = [0; MOST];
@@ -27,10 +27,10 @@ impl Text {
         }
     }
 
-    /// One message, or several with the same number of which each has 50 bytes.
+    /// One message, or several of 50 bytes each with the same id.
     pub fn messages(&self) -> impl Iterator<Item = MavMessage> + '_ {
         let bytes = &self.bytes[..self.length];
-        // Pieces belong together by a number that is not 0.
+        // The pieces of a text share an id that is not 0.
         let sum = bytes.iter().fold(self.length, |sum, byte| {
             sum.wrapping_mul(31).wrapping_add(usize::from(*byte))
         });

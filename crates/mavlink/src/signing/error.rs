@@ -11,12 +11,12 @@ pub enum SigningError {
     Unreadable {
         /// The key's file.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's reason.
         source: io::Error,
-        /// How to make a key.
+        /// How to create a key.
         help: String,
     },
-    /// Others than its owner can read or change the key.
+    /// Users other than its owner can read or change the key.
     #[error(
         "the signing key `{}` can be read or changed by others (mode {mode:03o}); expected 600: `chmod 600 '{0}'`, and \
          make a new one if somebody may have read it",
@@ -28,14 +28,14 @@ pub enum SigningError {
         /// Its permissions.
         mode: u32,
     },
-    /// The key belongs to somebody else.
+    /// The key belongs to another user.
     #[error("the signing key `{}` belongs to user {owner}; expected one of our own (user {us})", path.display())]
     Foreign {
         /// The key's file.
         path: PathBuf,
-        /// Its owner's number.
+        /// User id of its owner.
         owner: u32,
-        /// Our number.
+        /// User id of this process.
         us: u32,
     },
     /// The file does not hold a key.
@@ -46,19 +46,19 @@ pub enum SigningError {
     Malformed {
         /// The key's file.
         path: PathBuf,
-        /// What it holds instead, without showing it.
+        /// The content found instead, without revealing it.
         found: String,
-        /// How to make a key.
+        /// How to create a key.
         help: String,
     },
-    /// The file that keeps the times of the signatures cannot be used.
+    /// The file with the signatures' time stamps cannot be used.
     #[error("the state of the signed link, `{}`, cannot be {action}: {problem}", path.display())]
     State {
         /// The state's file.
         path: PathBuf,
         /// `read`, `written` or `locked`.
         action: &'static str,
-        /// Why, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
 }

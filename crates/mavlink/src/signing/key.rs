@@ -8,15 +8,16 @@ use std::path::Path;
 
 use super::{SigningError, how_to_make};
 
-/// The 32 bytes that both ends share. Its debug form does not show them.
+/// The shared 32-byte key. Its debug output does not reveal it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// Reads 32 bytes, or 64 hexadecimal digits and blanks around them.
+    /// Reads 32 bytes, or 64 hexadecimal digits with optional surrounding whitespace.
     ///
     /// # Errors
-    /// A file that is missing, no file, somebody else's, readable or writable by group or others, or without a key.
+    /// A file that is missing, not a regular file, owned by another user, accessible to group or others, or without a
+    /// key.
     pub fn from_file(path: &Path) -> Result<Self, SigningError> {
         let unreadable = |source| SigningError::Unreadable {
             path: path.to_owned(),
@@ -24,7 +25,7 @@ impl Key {
             help: how_to_make(path),
         };
         let file = File::open(path).map_err(unreadable)?;
-        // Of the file that is open, so that nobody exchanges it in between.
+        // Of the open file, so that it cannot be replaced in between.
         let metadata = file.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
             return Err(unreadable(io::Error::other("it is not a regular file")));

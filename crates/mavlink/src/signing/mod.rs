@@ -1,9 +1,9 @@
-//! MAVLink 2 signatures: what is sent is signed, what is not signed rightly is refused.
+//! MAVLink 2 signatures: outgoing messages are signed, and messages without a valid signature are rejected.
 //!
-//! <https://mavlink.io/en/guide/message_signing.html>. A signature is the first 48 bits of SHA-256 over key and frame; its
-//! time, in 10 µs since 2015, must grow from message to message of each (system, component, link). The `mavlink`
-//! crate computes the hash; its own check of the times knows no restart, so that it stands here ([`Window`]), with what is
-//! kept of it in a file ([`state`]).
+//! <https://mavlink.io/en/guide/message_signing.html>. A signature is the first 48 bits of SHA-256 over key and frame.
+//! Its time stamp, in 10 µs since 2015, must increase from message to message of each (system, component, link). The
+//! `mavlink` crate computes the hash. Its own check of the time stamps does not survive a restart, so that check is
+//! here ([`Window`]), and its state is kept in a file ([`state`]).
 
 mod error;
 mod key;
@@ -28,31 +28,31 @@ const RADIO_STATUS: u32 = 109;
 /// Bit of the incompatibility flags that says that a signature follows.
 const SIGNED: u8 = 0x01;
 
-/// How often the state is written while messages come.
+/// How often the state is saved while messages arrive.
 const KEEP_PERIOD: Duration = Duration::from_secs(1);
 
-/// While the link runs, the file is ahead of what was received by two periods: after a crash nothing that was accepted
-/// is accepted again, and the first messages of a peer may be refused for that long.
+/// While the link runs, the saved times are ahead of the received ones by two periods. After a crash no accepted
+/// message is accepted again, and a peer's first messages may be rejected for that long.
 const RECEIVED_AHEAD: u64 = 2 * SECOND;
 
-/// The same for what is sent, so that a clock that was set back changes nothing.
+/// The same for sent messages, so that a clock that was set back has no effect.
 const SENT_AHEAD: u64 = 10 * SECOND;
 
-/// How a link is signed.
+/// Settings of a signed link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningSettings {
     /// File of the key: 32 bytes, or 64 hexadecimal digits. Only its owner may read it.
     pub key: PathBuf,
-    /// Our number of this link, which separates links that share a key.
+    /// Our number of this link, which distinguishes links that share a key.
     pub link: u8,
-    /// Whether `RADIO_STATUS` may come unsigned, as the standard allows: radios add it and have no key.
+    /// Whether `RADIO_STATUS` may be unsigned, as the standard allows: radios add it and have no key.
     pub unsigned_radio_status: bool,
-    /// Where the times of the signatures are kept; by default beside the key, as `KEY.link0.state`.
+    /// File for the signatures' time stamps; by default next to the key, as `KEY.link0.state`.
     pub state: Option<PathBuf>,
 }
 
 impl SigningSettings {
-    /// The key's file, link 0, `RADIO_STATUS` let through, the state beside the key.
+    /// The key's file, link 0, `RADIO_STATUS` accepted unsigned, the state next to the key.
     pub fn new(key: impl Into<PathBuf>) -> Self {
         Self {
             key: key.into(),
@@ -71,7 +71,7 @@ impl SigningSettings {
     }
 }
 
-/// Why a frame is refused.
+/// Why a frame is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Unsigned,
@@ -79,7 +79,7 @@ pub(crate) enum Refusal {
     Replayed,
 }
 
-/// The key of a link and the times of its signatures.
+/// The key of a link and its signatures' time stamps.
 pub(crate) struct Signing {
     key: Key,
     link: u8,
@@ -89,7 +89,7 @@ pub(crate) struct Signing {
 }
 
 impl Signing {
-    /// Reads key and state, and shows that the state can be written.
+    /// Reads key and state, and verifies that the state can be written.
     pub fn open(settings: &SigningSettings) -> Result<Self, SigningError> {
         let key = Key::from_file(&settings.key)?;
         let file = StateFile::open(&settings.state_path())?;
@@ -108,7 +108,7 @@ impl Signing {
         Ok(signing)
     }
 
-    /// Adds link, time and signature to a frame that was serialized for them.
+    /// Adds link, time stamp and signature to a frame serialised with room for them.
     pub fn sign(&self, raw: &mut MAVLinkV2MessageRaw) {
         let time = self.window().next(now());
         *raw.signature_link_id_mut() = self.link;
@@ -128,7 +128,7 @@ impl Signing {
         };
         let mut right = [0; 6];
         raw.calculate_signature(self.key.bytes(), &mut right);
-        // All bytes are looked at: the time that this takes tells nothing.
+        // Compares all bytes, so that the duration reveals nothing.
         let differences = right
             .iter()
             .zip(raw.signature_value())
@@ -151,7 +151,7 @@ impl Signing {
         }
     }
 
-    /// Writes the state while the link runs, and as it stands when it ends.
+    /// Saves the state while the link runs, and its final value when it ends.
     pub fn keep(&self, stopped: impl Fn() -> bool) {
         let mut failed = false;
         let mut waited = Duration::ZERO;
@@ -196,7 +196,7 @@ impl Drop for Signing {
     }
 }
 
-/// Now, in 10 µs since the beginning of 2015 (UTC).
+/// The current time, in 10 µs since the beginning of 2015 (UTC).
 fn now() -> u64 {
     const BEGIN: Duration = Duration::from_hours(394_464);
     let since = SystemTime::now()
@@ -206,7 +206,7 @@ fn now() -> u64 {
     u64::try_from(since.as_micros() / 10).unwrap_or(u64::MAX)
 }
 
-/// How a key is made, for messages.
+/// Instructions for creating a key, for messages.
 fn how_to_make(path: &Path) -> String {
     format!(
         "make one by `(umask 077; head -c 32 /dev/urandom > '{}')`, or from a passphrase of Mission Planner or MAVProxy by \

@@ -1,4 +1,4 @@
-//! The file that keeps the times of the signatures over restarts, replaced as a whole or not at all.
+//! The file that keeps the signatures' time stamps across restarts, replaced as a whole or not at all.
 //!
 //! Text, a line each: `sent TIME` and `received SYSTEM COMPONENT LINK TIME`, after a first line that names the format.
 
@@ -13,7 +13,7 @@ use super::window::{Stream, Window};
 
 const FORMAT: &str = "fly-mavlink signing state 1";
 
-/// The file, ours alone as long as this lives.
+/// The file, locked for this process while this value exists.
 pub(super) struct StateFile {
     path: PathBuf,
     _lock: File,
@@ -46,7 +46,7 @@ impl StateFile {
         }
     }
 
-    /// What was kept; `None` for the first time.
+    /// The saved state; `None` the first time.
     pub fn read(&self) -> Result<Option<Window>, SigningError> {
         match std::fs::read_to_string(&self.path) {
             Ok(text) => parse(&text)
@@ -101,7 +101,7 @@ fn format(window: &Window) -> String {
         } = stream;
         let _ = writeln!(text, "received {system} {component} {link} {time}");
     }
-    // Text that was cut off has no end.
+    // A truncated text has no such end.
     text.push_str("end\n");
     text
 }

@@ -94,7 +94,7 @@ fn no_bit_can_be_changed() {
     for bit in 8..8 * length {
         let mut changed = raw;
         changed.as_mut_slice()[bit / 8] ^= 1 << (bit % 8);
-        // A length or flags that lead elsewhere are the parser's to refuse: it checks them before.
+        // Changes of length or flags are rejected by the parser, which checks them first.
         if (8..24).contains(&bit) {
             continue;
         }

@@ -1,20 +1,20 @@
-//! Which times of signatures were seen, and which come next.
+//! The signature time stamps seen so far, and the next ones.
 
 use std::collections::BTreeMap;
 
 /// A second, in the 10 µs of signatures.
 pub(super) const SECOND: u64 = 100_000;
 
-/// A sender that was not known may be this much behind the newest time that we know.
+/// An unknown sender may be this far behind the newest time that we know.
 const NEW_STREAM: u64 = 60 * SECOND;
 
 /// 48 bits carry the time.
 const LAST: u64 = (1 << 48) - 1;
 
-/// More senders than this share no key.
+/// More senders than ever share a key.
 const MOST_STREAMS: usize = 256;
 
-/// Whose times grow.
+/// A sequence of increasing time stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stream {
     pub system: u32,
@@ -22,26 +22,26 @@ pub(super) struct Stream {
     pub link: u8,
 }
 
-/// The newest times, ours and each sender's.
+/// The newest time stamps, ours and each sender's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Window {
-    /// The last of our own signatures.
+    /// Time stamp of our last signature.
     pub sent: u64,
-    /// The last accepted of each stream.
+    /// Last accepted time stamp of each stream.
     pub received: BTreeMap<Stream, u64>,
 }
 
 impl Window {
-    /// The time of our next signature: now, or what comes after the last one if the clock is behind.
+    /// The time stamp of our next signature: the current time, or the successor of the last one if the clock is behind.
     pub fn next(&mut self, now: u64) -> u64 {
         self.sent = now.max(self.sent + 1).min(LAST);
         self.sent
     }
 
-    /// Takes the time of a right signature; `false` if it is not newer than the last one.
+    /// Accepts the time stamp of a valid signature; `false` if it is not newer than the last one.
     ///
-    /// As the standard wants it, our own time follows the newest that is accepted, so that a computer without a clock
-    /// is understood by its vehicle.
+    /// As the standard requires, our own time follows the newest accepted one, so that a vehicle accepts the messages
+    /// of a computer without a clock.
     pub fn accept(&mut self, stream: Stream, time: u64, now: u64) -> bool {
         let known = self.received.get(&stream);
         let newest = now.max(self.sent);
@@ -56,7 +56,7 @@ impl Window {
         accepted
     }
 
-    /// What is kept while the link still runs.
+    /// The state to save while the link is still running.
     pub fn ahead(mut self, received: u64, sent: u64, now: u64) -> Self {
         self.sent = now.max(self.sent).saturating_add(sent).min(LAST);
         for time in self.received.values_mut() {
@@ -110,7 +110,7 @@ mod tests {
         let mut window = Window::default();
         assert!(!window.accept(A, NOW - NEW_STREAM - 1, NOW));
         assert!(window.accept(A, NOW - NEW_STREAM, NOW));
-        // Our clock is behind, and one vehicle has told the time: the other one's old messages stay old.
+        // Our clock is behind and one vehicle has provided the time; old messages of the other one stay old.
         let mut window = Window::default();
         assert!(window.accept(A, NOW, 0));
         let b = Stream { system: 2, ..A };

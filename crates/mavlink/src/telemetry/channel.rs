@@ -1,8 +1,8 @@
-//! One quantity, from the best of several messages, in order.
+//! One quantity from the best of several messages, in order.
 
 use super::{SOURCE_HOLD, Source, Time};
 
-/// A value and when it was measured.
+/// A value and its time of measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<T> {
     /// The value.
@@ -44,7 +44,7 @@ impl<T> Channel<T> {
         self.newest.as_ref().map(|newest| &newest.sample)
     }
 
-    /// Takes the value unless a better source is alive or a newer value of the same source is here. Stamps never go
+    /// Accepts the value unless a better source is alive or there is a newer value of the same source. Stamps never go
     /// back.
     pub fn offer(&mut self, value: T, time: Time, source: Source) -> bool {
         let mut stamp = time.stamp;

@@ -7,13 +7,13 @@ use crate::dialect::{HEARTBEAT_DATA, MavAutopilot, MavModeFlag, MavState, MavTyp
 /// The heartbeat that a vehicle sends once a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heartbeat {
-    /// The autopilot's make.
+    /// The autopilot's type.
     pub autopilot: MavAutopilot,
     /// The kind of vehicle.
     pub vehicle_type: MavType,
-    /// Flags, armed among them.
+    /// Flags, including armed.
     pub base_mode: MavModeFlag,
-    /// The autopilot's own number of its mode; see [`Heartbeat::mode`].
+    /// The autopilot's number of its mode; see [`Heartbeat::mode`].
     pub custom_mode: u32,
     /// Booting, standing by, active, …
     pub state: MavState,
@@ -44,7 +44,7 @@ impl Heartbeat {
             && self.vehicle_type != MavType::MAV_TYPE_GCS
     }
 
-    /// The flight mode in the autopilot's words, such as `OFFBOARD` or `GUIDED`; a number where they are not known.
+    /// The flight mode's name, such as `OFFBOARD` or `GUIDED`; a number if it is unknown.
     pub fn mode(&self) -> Cow<'static, str> {
         let known = match self.autopilot {
             MavAutopilot::MAV_AUTOPILOT_PX4 => px4_mode(self.custom_mode),

@@ -13,10 +13,10 @@ use crate::frames::{self, Quaternion, Vector};
 use crate::link::Received;
 use channel::Channel;
 
-/// After this long (ns) without its best source a quantity is taken from the next best.
+/// After this long (ns) without its best source, a quantity is taken from the next best one.
 const SOURCE_HOLD: i64 = 500_000_000;
 
-/// The source of a quantity; the first of those that arrive is used.
+/// The source of a quantity; the best available one is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     /// `ATTITUDE_QUATERNION`, `LOCAL_POSITION_NED`, `BATTERY_STATUS`.
@@ -75,7 +75,7 @@ impl Telemetry {
         self.heartbeat.as_ref()
     }
 
-    /// Position in the world, m, from the autopilot's local origin (where it started, as a rule).
+    /// Position in the world, m, from the autopilot's local origin (usually where it started).
     pub fn position(&self) -> Option<&Sample<Vector>> {
         self.position.sample()
     }
@@ -95,7 +95,7 @@ impl Telemetry {
         self.angular_velocity.sample()
     }
 
-    /// Velocity in the body frame, m/s: the newest velocity seen from the newest attitude, with the velocity's stamp.
+    /// Velocity in the body frame, m/s: the newest velocity, rotated by the newest attitude, with the velocity's stamp.
     pub fn body_velocity(&self) -> Option<Sample<Vector>> {
         let (velocity, attitude) = (self.velocity()?, self.attitude()?);
         Some(Sample {
@@ -109,12 +109,12 @@ impl Telemetry {
         self.battery.sample()
     }
 
-    /// Grows with every message that changes the pose or the twist.
+    /// Increases with every message that changes the pose or the twist.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 
-    /// Messages dropped because of their contents.
+    /// Messages rejected for their contents.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -124,19 +124,20 @@ impl Telemetry {
         self.restarts
     }
 
-    /// Whether two vehicles seem to send with the same numbers at `now`, ns of `CLOCK_MONOTONIC`: three restarts within ten seconds.
+    /// Whether two vehicles seem to send with the same numbers at `now`, ns of `CLOCK_MONOTONIC`: three restarts within
+    /// ten seconds.
     pub fn are_two(&self, now: i64) -> bool {
         (self.restarted.iter()).all(|at| at.is_some_and(|at| now.saturating_sub(at) <= RESTARTING))
     }
 
-    /// Takes what round trips have found: the vehicle's time since boot, plus `offset`, was `CLOCK_MONOTONIC` at its time `at`, within
-    /// `error`, all ns. Stamps then lose the transit delay; see [`SenderClock::correct`].
+    /// Applies a result of round trips: the vehicle's time since boot, plus `offset`, was `CLOCK_MONOTONIC` at its time
+    /// `at`, within `error`, all ns. Stamps then lose the transit delay; see [`SenderClock::correct`].
     pub fn correct_clock(&mut self, offset: i64, error: i64, at: i64) {
         self.boot_clock.correct(offset, error, at);
         self.odometry_clock.correct(offset, error, at);
     }
 
-    /// Takes a message of the vehicle (the caller filters by sender); returns whether it changed anything.
+    /// Processes a message of the vehicle (the caller filters by sender); returns whether it changed anything.
     pub fn take(&mut self, received: &Received) -> bool {
         let arrival = received.arrival;
         match &received.message {
@@ -244,7 +245,7 @@ impl Telemetry {
         self.time(sent, mapped, arrival)
     }
 
-    /// `ODOMETRY` alone counts in µs, of whatever epoch.
+    /// Only `ODOMETRY` counts in µs, from an arbitrary epoch.
     fn odometry_time(&mut self, usec: u64, arrival: i64) -> Time {
         let sent = i64::try_from(usec).unwrap_or(i64::MAX).saturating_mul(1000);
         let mapped = self.odometry_clock.map(sent, arrival);
@@ -277,19 +278,19 @@ impl Telemetry {
     }
 }
 
-/// When something was measured.
+/// The time of a measurement.
 #[derive(Clone, Copy)]
 struct Time {
     /// ns on the sender's clock.
     sent: i64,
-    /// The same on `CLOCK_MONOTONIC`.
+    /// The same time on `CLOCK_MONOTONIC`.
     stamp: i64,
     /// ns of `CLOCK_MONOTONIC`.
     arrival: i64,
 }
 
 impl Time {
-    /// Of a message without time stamp.
+    /// For a message without a time stamp.
     fn of_arrival(arrival: i64) -> Self {
         Self {
             sent: arrival,
@@ -309,8 +310,8 @@ fn remaining(percent: i8) -> Option<f64> {
         .then(|| f64::from(percent) / 100.0)
 }
 
-/// Battery 0 is the one that flies the vehicle. 65535 mV stands for "no such cell" and "unknown"; extension cells for
-/// which it is 0. A voltage above 65.534 V goes on in the next cell.
+/// Battery 0 is the flight battery. 65535 mV means "no such cell" or "unknown"; for extension cells, 0 does. A voltage
+/// above 65.534 V continues in the next cell.
 fn battery_of(m: &BATTERY_STATUS_DATA) -> Option<Battery> {
     if m.id != 0 {
         return None;

@@ -1,4 +1,4 @@
-//! `ODOMETRY`: a whole state, in the frames that it names.
+//! `ODOMETRY`: a complete state, in the frames that it names.
 
 use crate::dialect::{MavFrame, ODOMETRY_DATA};
 use crate::frames::{self, Quaternion, Vector};
@@ -14,9 +14,9 @@ pub(super) struct State {
 
 /// Converts the message, or returns why it cannot be used.
 ///
-/// The pose is in `frame_id`: local NED, or local FRD, which is NED with a heading that the vehicle chose and which
-/// is then the only heading; or their z-up counterparts ENU and FLU. The twist is in `child_frame_id`: the
-/// body's FRD, or the same frame as the pose for its linear part. `quality` -1 says that the estimate has failed.
+/// The pose is in `frame_id`: local NED, or local FRD, which is NED with an arbitrary heading that is then the only one
+/// available, or their z-up counterparts ENU and FLU. The twist is in `child_frame_id`: the body's FRD or, for its
+/// linear part, the frame of the pose. `quality` -1 means that the estimate has failed.
 pub(super) fn convert(m: &ODOMETRY_DATA) -> Result<State, &'static str> {
     use MavFrame as F;
     if m.quality < 0 {
@@ -34,7 +34,7 @@ pub(super) fn convert(m: &ODOMETRY_DATA) -> Result<State, &'static str> {
     }
     let q = frames::normalized(m.q.map(f64::from)).ok_or("ODOMETRY without attitude")?;
 
-    // FLU worlds come with FLU bodies, down-worlds with FRD bodies.
+    // FLU worlds come with FLU bodies, z-down worlds with FRD bodies.
     let z_down = match m.frame_id {
         F::MAV_FRAME_LOCAL_NED | F::MAV_FRAME_LOCAL_FRD => true,
         F::MAV_FRAME_LOCAL_ENU | F::MAV_FRAME_LOCAL_FLU => false,

@@ -53,7 +53,7 @@ const LEVEL: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 #[test]
 fn states_arrive_in_our_frames() {
     let mut telemetry = Telemetry::default();
-    // Heading east, in a quaternion that is too long.
+    // Heading east, with a quaternion that is too long.
     assert!(telemetry.take(&received(
         1000 * MS,
         attitude_quaternion(10, [1.0, 0.0, 0.0, 1.0])
@@ -70,7 +70,7 @@ fn states_arrive_in_our_frames() {
     // North is to the left of a vehicle that heads east, and east is ahead.
     close(telemetry.body_velocity().unwrap().value, [5.0, 4.0, 6.0]);
     assert_eq!(telemetry.updates(), 2);
-    // 12 ms on the vehicle's clock is 2 ms after the first message, as far as is known.
+    // 12 ms on the vehicle's clock is, as far as known, 2 ms after the first message.
     assert_eq!(telemetry.position().unwrap().stamp, 1002 * MS);
 }
 
@@ -122,7 +122,7 @@ fn messages_out_of_order_or_without_numbers_are_dropped() {
 fn freshness_is_by_the_measurement_and_not_by_the_arrival() {
     let mut telemetry = Telemetry::default();
     telemetry.take(&received(1000 * MS, position(0, 1.0)));
-    // 10 ms younger, but 700 ms under way.
+    // 10 ms newer, but 700 ms in transit.
     telemetry.take(&received(1710 * MS, position(10, 1.0)));
     let sample = telemetry.position().unwrap();
     assert_eq!(sample.stamp, 1010 * MS);

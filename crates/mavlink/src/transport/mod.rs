@@ -1,7 +1,7 @@
-//! Byte streams to a peer: one `Read` and one `Write` half, whatever the link.
+//! Byte streams to a peer: a `Read` and a `Write` half for every kind of link.
 //!
-//! A read waits at most [`READ_TIMEOUT`] and then fails with `WouldBlock` or `TimedOut`; `Ok(0)` means that the peer is
-//! gone. A write of a whole frame is one datagram.
+//! A read blocks for at most [`READ_TIMEOUT`] and then fails with `WouldBlock` or `TimedOut`; `Ok(0)` means that the
+//! peer is gone. Writing a whole frame sends one datagram.
 
 mod serial;
 mod tcp;
@@ -13,15 +13,15 @@ use std::time::Duration;
 
 use crate::address::{Address, HostPort};
 
-/// The longest that a read waits for a byte; how soon a link notices that it is to stop.
+/// Longest time that a read blocks; a link notices within this time that it must stop.
 pub(crate) const READ_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The longest that a write may hold up the writer.
+/// Longest time that a write may block the writer.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The half that is written to.
+/// The write half.
 pub(crate) trait Output: Write + Send {
-    /// How long the system still needs for what it has been given; zero where that is not known.
+    /// How long the system still needs for the data it has been given; zero if unknown.
     fn backlog(&mut self) -> Duration {
         Duration::ZERO
     }
@@ -31,9 +31,9 @@ pub(crate) trait Output: Write + Send {
 pub(crate) struct Streams {
     pub reader: Box<dyn Read + Send>,
     pub writer: Box<dyn Output>,
-    /// Called where what was read last is known to come from the vehicle; it decides whom a listening socket answers.
+    /// Called when the data read last is known to come from the vehicle; determines whom a listening socket replies to.
     pub confirm: Option<Box<dyn Fn() + Send>>,
-    /// Who is at the other end, for the log.
+    /// The peer's name, for the log.
     pub peer: String,
 }
 
@@ -46,9 +46,10 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Binds sockets and opens the device, so that errors show at once. A TCP peer may connect later.
+    /// Binds sockets and opens the device, so that errors appear at once. A TCP peer may connect later.
     ///
-    /// With `authenticated`, a listening UDP socket reads everybody and answers whom [`Streams::confirm`] has named.
+    /// With `authenticated`, a listening UDP socket reads from all senders and replies to the one that
+    /// [`Streams::confirm`] has named.
     pub fn open(address: &Address, authenticated: bool) -> io::Result<Self> {
         Ok(match address {
             Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?, authenticated)?),
@@ -62,7 +63,7 @@ impl Endpoint {
         })
     }
 
-    /// The address that a listening socket got.
+    /// The local address of a listening socket.
     pub fn local_address(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(socket) => socket.local_address(),
@@ -81,8 +82,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a long silence means that the peer is gone. A serial port is not reopened then, since
-    /// many boards restart when it is.
+    /// Whether a long silence means that the peer is gone. A serial port is not reopened then, because that restarts
+    /// many boards.
     pub fn reconnects_after_silence(&self) -> bool {
         matches!(self, Self::TcpIn(_) | Self::TcpOut(_))
     }

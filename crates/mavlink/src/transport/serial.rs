@@ -7,7 +7,7 @@ use serialport::{DataBits, FlowControl, Parity, SerialPort, StopBits};
 
 use super::{Output, READ_TIMEOUT, Streams};
 
-/// A device that is opened again after it vanished (a USB plug pulled and put back).
+/// A device that is reopened after it vanished (an unplugged USB cable).
 pub(crate) struct Port {
     path: String,
     baud: u32,
@@ -56,7 +56,7 @@ fn open(path: &str, baud: u32) -> io::Result<Streams> {
     })
 }
 
-/// The half that is written to. What the driver holds is known, and how long the line takes for it.
+/// The write half. It knows the driver's backlog and how long the line takes for it.
 struct Line {
     port: Box<dyn SerialPort>,
     baud: u32,
@@ -80,7 +80,7 @@ impl Output for Line {
     }
 }
 
-/// The serial ports of this computer, as the end of an error message.
+/// The serial ports of this computer, for the end of an error message.
 fn there_are() -> String {
     let names: Vec<_> = serialport::available_ports()
         .unwrap_or_default()

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::{Output, READ_TIMEOUT, Streams, WRITE_TIMEOUT};
 
-/// How often a listener looks for a peer.
+/// How often a listener checks for a peer.
 const ACCEPT_PERIOD: Duration = Duration::from_millis(20);
 
-/// Bytes that the system may hold for a peer that does not read. Linux doubles it and counts its own administration:
+/// Bytes that the system may buffer for a peer that does not read. Linux doubles this and includes its own overhead:
 /// some ten messages.
 const SEND_BUFFER: usize = 4096;
 
-/// Waits for peers, one at a time; the next one waits in the system's queue until the first is gone.
+/// Accepts peers one at a time; the next one waits in the system's queue until the first is gone.
 pub(crate) struct Listener {
     socket: TcpListener,
 }
@@ -46,7 +46,7 @@ impl Listener {
     }
 }
 
-/// Connects to the first of the addresses that answers, each within `wait`.
+/// Connects to the first address that answers, each within `wait`.
 pub(crate) fn connect(addresses: &[SocketAddr], wait: Duration) -> io::Result<Streams> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for address in addresses {
@@ -67,7 +67,7 @@ fn streams(stream: TcpStream) -> io::Result<Streams> {
     let peer = stream
         .peer_addr()
         .map_or_else(|_| "a TCP peer".to_owned(), |a| a.to_string());
-    // What the system holds back while the peer does not read goes out late, deadlines or not.
+    // Data that the system buffers while the peer does not read is sent late, whatever the deadlines.
     rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER)?;
     Ok(Streams {
         writer: Box::new(stream.try_clone()?),

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{Output, READ_TIMEOUT, Streams, WRITE_TIMEOUT};
 
-/// After this silence of its peer a listening socket accepts another sender: an autopilot that restarts comes back
-/// from another port.
+/// After this silence of its peer, a listening socket accepts another sender: a restarted autopilot uses another port.
 const PEER_SILENCE: Duration = Duration::from_secs(2);
 
 /// A bound socket.
@@ -17,17 +16,17 @@ pub(crate) struct Endpoint {
     peer: Arc<Mutex<Peer>>,
 }
 
-/// The peer to answer.
+/// The peer to reply to.
 enum Peer {
-    /// Always this one; others are not listened to.
+    /// Always this one; others are ignored.
     Fixed(SocketAddr),
-    /// Whoever came first, until it is silent. Datagrams of others are dropped meanwhile: what is sent back must reach
-    /// the vehicle that is read.
+    /// The first sender, until it is silent. Datagrams of others are dropped meanwhile: replies must reach the vehicle
+    /// that is read.
     Heard(Option<(SocketAddr, Instant)>),
-    /// Whoever proved to be the vehicle; everybody is read until then.
+    /// The sender that proved to be the vehicle; all senders are read until then.
     Confirmed {
         heard: Option<(SocketAddr, Instant)>,
-        /// Who sent the last datagram.
+        /// Sender of the last datagram.
         last: Option<SocketAddr>,
     },
 }
@@ -40,7 +39,7 @@ impl Peer {
         }
     }
 
-    /// Whether a datagram from there is for us.
+    /// Whether to accept a datagram from there.
     fn admit(&mut self, from: SocketAddr, now: Instant) -> bool {
         match self {
             Self::Fixed(address) => *address == from,
@@ -66,7 +65,7 @@ impl Peer {
         }
     }
 
-    /// What came last was the vehicle's.
+    /// The last datagram came from the vehicle.
     fn confirm(&mut self, now: Instant) {
         if let Self::Confirmed {
             heard,
@@ -82,7 +81,7 @@ impl Peer {
 }
 
 impl Endpoint {
-    /// Listens on the first of the addresses that can be bound.
+    /// Listens on the first address that can be bound.
     pub fn listen(addresses: &[SocketAddr], authenticated: bool) -> io::Result<Self> {
         let peer = if authenticated {
             Peer::Confirmed {
@@ -95,7 +94,7 @@ impl Endpoint {
         Self::new(UdpSocket::bind(addresses)?, peer)
     }
 
-    /// Sends to the first of the addresses, from a port that the system chooses.
+    /// Sends to the first address, from a port that the system chooses.
     pub fn send_to(addresses: &[SocketAddr]) -> io::Result<Self> {
         let Some(&to) = addresses.first() else {
             return Err(io::ErrorKind::NotFound.into());
@@ -120,7 +119,7 @@ impl Endpoint {
         self.socket.local_addr().ok()
     }
 
-    /// The two halves; the socket stays bound, so they may be made anew.
+    /// The two halves; the socket stays bound, so they can be created again.
     pub fn streams(&self) -> Streams {
         let half = || Half {
             socket: Arc::clone(&self.socket),
@@ -162,10 +161,10 @@ impl Read for Half {
             let received = match self.socket.recv_from(buffer) {
                 Ok((length, from)) => {
                     let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
-                    // An empty datagram is no end of the stream.
+                    // An empty datagram is not the end of the stream.
                     (length > 0 && peer.admit(from, Instant::now())).then_some(length)
                 }
-                // An ICMP "port unreachable" for an earlier datagram: no peer listens yet.
+                // An ICMP "port unreachable" for an earlier datagram: no peer is listening yet.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => None,
                 Err(error) => return Err(error),
             };

@@ -1,8 +1,8 @@
-//! Commands, from the first transmission to the acknowledgement: begun, polled, never waited for.
+//! Commands, from the first transmission to the acknowledgement: begun and polled, never blocking.
 //!
-//! MAVLink names an acknowledgement's command by its number alone. Two commands of the same number are not told apart, so that
-//! a new one ends the old one's wait, and an acknowledgement that may still be the old one's is called uncertain: the vehicle's
-//! state decides then.
+//! A MAVLink acknowledgement identifies its command only by number. Two commands with the same number cannot be
+//! distinguished. A new one therefore ends the wait for the old one, and an acknowledgement that may belong to the old
+//! one is marked uncertain: the vehicle's state decides then.
 
 use crate::dialect::{
     COMMAND_ACK_DATA, COMMAND_INT_DATA, COMMAND_LONG_DATA, MavCmd, MavFrame, MavMessage, MavResult,
@@ -10,10 +10,10 @@ use crate::dialect::{
 
 const MS: i64 = 1_000_000;
 
-/// Commands that are waited for or whose outcome is kept.
+/// Number of commands that are pending or whose outcome is kept.
 const MOST: usize = 16;
 
-/// For so long (ns) an acknowledgement may still be under way.
+/// How long (ns) an acknowledgement may still be in transit.
 const LATE: i64 = 5_000 * MS;
 
 /// An unacknowledged command is sent again after this, ns.
@@ -47,7 +47,7 @@ impl Command {
         }
     }
 
-    /// `COMMAND_INT`, which places positions exactly: `x`, `y` in 1e-7 degrees or 0.1 mm, after the frame.
+    /// `COMMAND_INT`, with exact positions: `x`, `y` in 1e-7 degrees or 0.1 mm, depending on the frame.
     pub fn int(
         number: MavCmd,
         frame: MavFrame,
@@ -131,53 +131,52 @@ impl Command {
     }
 }
 
-/// Names something that was begun.
+/// Identifies an operation that was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket(pub(super) u64);
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// Sent so many times, not acknowledged yet.
+    /// Sent, not acknowledged yet.
     Waiting {
         /// Transmissions so far.
         sent: u32,
     },
-    /// The vehicle is at it, and will acknowledge again.
+    /// The vehicle is executing it and will acknowledge again.
     InProgress {
-        /// Per cent, if the vehicle says it.
+        /// Per cent, if the vehicle reports it.
         percent: Option<u8>,
     },
     /// The vehicle has accepted it.
     Accepted {
         /// The command's own result, if it has one.
         detail: i32,
-        /// `false` where the acknowledgement may be that of an earlier command of the same number with other
-        /// parameters.
+        /// `false` if the acknowledgement may belong to an earlier command with the same number and other parameters.
         certain: bool,
     },
-    /// The vehicle has refused it, with its reason.
+    /// The vehicle has refused it, for this reason.
     Refused {
-        /// Why.
+        /// The reason.
         result: MavResult,
         /// The command's own reason, if it has one.
         detail: i32,
         /// As of [`Outcome::Accepted`].
         certain: bool,
     },
-    /// The deadline passed without a final acknowledgement; the vehicle may have done it or not.
+    /// The deadline passed without a final acknowledgement; the vehicle may or may not have executed it.
     Expired {
         /// Transmissions in all.
         sent: u32,
     },
-    /// A newer command of the same number took its place.
+    /// Replaced by a newer command with the same number.
     Superseded,
-    /// It ended so long ago that its outcome is no longer kept, or was never begun here.
+    /// Never begun here, or ended so long ago that its outcome is no longer kept.
     Unknown,
 }
 
 impl Outcome {
-    /// Whether nothing will change any more.
+    /// Whether the outcome is final.
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Waiting { .. } | Self::InProgress { .. })
     }
@@ -186,21 +185,21 @@ impl Outcome {
 /// Why a command cannot be begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// Too many are under way.
+    /// Too many are pending.
     #[error("{MOST} commands are under way; wait for one to end")]
     TooMany,
-    /// There is nobody to command yet.
+    /// No vehicle has been heard yet.
     #[error("no vehicle has been heard yet; wait for its heartbeat")]
     NoVehicle,
-    /// We were asked to send nothing.
+    /// The link only listens.
     #[error("the link only listens (`listen_only`)")]
     ListenOnly,
 }
 
-/// Acknowledgements that were of no use.
+/// Acknowledgements that matched no command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strays {
-    /// Of a command that nobody waits for: late, sent twice, or somebody else's.
+    /// Of a command that is not pending: late, duplicate, or another sender's.
     pub unexpected: u64,
     /// Addressed to another system or component.
     pub to_others: u64,
@@ -242,7 +241,7 @@ impl Commands {
         }
     }
 
-    /// Takes a command on; [`Commands::poll`] sends it. A target component of 0 means any.
+    /// Begins a command; [`Commands::poll`] sends it. A target component of 0 means any.
     pub fn begin(
         &mut self,
         command: Command,
@@ -250,7 +249,7 @@ impl Commands {
         now: i64,
         deadline: i64,
     ) -> Result<Ticket, CommandError> {
-        // An answer to an earlier transmission may still come.
+        // An answer to an earlier transmission may still arrive.
         let certain = !self.entries.iter().any(|old| {
             old.command.number == command.number
                 && old.target == target
@@ -285,7 +284,7 @@ impl Commands {
         Ok(ticket)
     }
 
-    /// Takes an acknowledgement from `sender`.
+    /// Processes an acknowledgement from `sender`.
     pub fn take(&mut self, sender: (u32, u8), m: &COMMAND_ACK_DATA) {
         let to_us = (m.target_system == 0 || m.target_system == self.us.0)
             && (m.target_component == 0 || m.target_component == self.us.1);
@@ -305,7 +304,7 @@ impl Commands {
                 self.strays.from_others += 1;
             } else {
                 self.strays.unexpected += 1;
-                // One that ended has been answered once more.
+                // A command that ended was acknowledged once more.
                 let ended = self
                     .entries
                     .iter_mut()
@@ -325,7 +324,7 @@ impl Commands {
         let (detail, certain) = (m.result_param2, entry.certain);
         entry.outcome = match m.result {
             MavResult::MAV_RESULT_IN_PROGRESS => {
-                // What is at work is not answered in full yet.
+                // A command in progress has not been acknowledged finally.
                 entry.answers -= 1;
                 Outcome::InProgress {
                     percent: (m.progress <= 100).then_some(m.progress),
@@ -340,7 +339,7 @@ impl Commands {
         };
     }
 
-    /// Ends what is late and sends what is due; `send` takes a message and the time after which it must not be sent.
+    /// Ends expired commands and sends those that are due; `send` takes a message and its latest time of sending.
     pub fn poll(&mut self, now: i64, mut send: impl FnMut(MavMessage, i64) -> bool) {
         for entry in self.entries.iter_mut().filter(|e| !e.outcome.is_final()) {
             if now > entry.deadline {
@@ -428,10 +427,10 @@ mod tests {
         for now in (0..2_000).step_by(10) {
             s.poll(now * MS);
         }
-        // Nothing is worth sending after the next transmission, or the deadline.
+        // Nothing is worth sending after the next transmission or the deadline.
         assert_eq!(s.sent, [(0, 500 * MS), (1, 1_000 * MS), (2, 1_200 * MS)]);
         assert_eq!(s.commands.outcome(ticket), Outcome::Expired { sent: 3 });
-        // Late: of no use, and no harm.
+        // Late: useless, but harmless.
         s.commands
             .take(FROM, &ack(ARM, MavResult::MAV_RESULT_ACCEPTED));
         assert_eq!(s.commands.outcome(ticket), Outcome::Expired { sent: 3 });
@@ -503,7 +502,7 @@ mod tests {
         assert_eq!(s.commands.outcome(ticket), Outcome::Expired { sent: 1 });
     }
 
-    /// Arming is acknowledged late; meanwhile disarming was begun, and must not pass for acknowledged.
+    /// Arming is acknowledged late; meanwhile disarming was begun, which must not count as acknowledged.
     #[test]
     fn an_acknowledgement_that_may_be_an_older_ones_is_uncertain() {
         let mut s = Setup::new();

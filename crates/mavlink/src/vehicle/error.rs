@@ -1,4 +1,4 @@
-//! Why there is no vehicle, or the wrong one.
+//! Why there is no vehicle, or not the expected one.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub enum VehicleError {
     NotHeard {
         /// The link.
         address: Address,
-        /// How long it was waited for.
+        /// How long it waited.
         waited: Duration,
         /// What was heard instead, and what may help.
         instead: String,
@@ -54,12 +54,12 @@ impl Found {
     }
 }
 
-/// Seconds to two places, without the zeros.
+/// Seconds to two decimal places, without trailing zeros.
 fn hundredths(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 100.0).round() / 100.0
 }
 
-/// What a link brought in place of the vehicle's heartbeat.
+/// Describes what a link received instead of the vehicle's heartbeat.
 pub(super) fn heard_instead(
     wanted: Option<u8>,
     others: &[(u32, u8, MavType)],

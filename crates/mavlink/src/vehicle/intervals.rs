@@ -1,4 +1,4 @@
-//! Requests for messages, one at a time: an acknowledgement does not say which message it is about.
+//! Requests for messages, one at a time, because an acknowledgement does not identify the message.
 
 use mavlink::Message as _;
 
@@ -7,25 +7,25 @@ use crate::dialect::{MavCmd, MavMessage, MavResult};
 
 const MS: i64 = 1_000_000;
 
-/// A request is sent again after this, ns …
+/// A request is repeated after this, ns …
 const RETRY: i64 = 300 * MS;
 
-/// … and given up after this, for the next one, ns.
+/// … and given up after this, ns, in favour of the next one.
 const PATIENCE: i64 = 700 * MS;
 
 /// Number of `AUTOPILOT_VERSION`.
 const VERSION: u32 = 148;
 
-/// Something to ask for.
+/// A request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Request {
-    /// A message at so many Hz.
+    /// A message at this rate, Hz.
     Interval { id: u32, hz: f64 },
     /// `AUTOPILOT_VERSION`, once.
     Version,
 }
 
-/// Asks for one after the other.
+/// Sends requests one after the other.
 pub(super) struct Intervals {
     commands: Commands,
     due: Vec<Request>,
@@ -43,7 +43,7 @@ impl Intervals {
         }
     }
 
-    /// Asks for a message unless it is being asked for, or was refused.
+    /// Requests a message, unless the request is pending or was refused.
     pub fn ask(&mut self, request: Request) {
         let refused = matches!(request, Request::Interval { id, .. } if self.refused.contains(&id));
         let current = self.current.is_some_and(|(current, _)| current == request);
@@ -115,12 +115,12 @@ impl Intervals {
     }
 }
 
-/// MAVLink's name of a message that is known.
+/// MAVLink's name of a known message.
 pub(super) fn name_of(id: u32) -> Option<&'static str> {
     Some(MavMessage::default_message_from_id(id)?.message_name())
 }
 
-/// Many autopilots lack some message that is only asked for because others have it.
+/// Many autopilots lack some message that is requested because others have it.
 fn refusal(id: u32, hz: f64, result: MavResult) -> String {
     let name = name_of(id).map_or_else(|| format!("message {id}"), ToOwned::to_owned);
     let result = format!("{result:?}");
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(asked(&mut intervals, 320 * MS), [33.0]);
         intervals.ask(request(31));
         intervals.ask(request(32));
-        // Nobody answers for 33: after a while the next one is asked for, and 32 is not.
+        // 33 is not answered: after a while the next one is requested, and 32 is not.
         assert_eq!(asked(&mut intervals, 1_100 * MS), [31.0]);
         intervals.take((1, 1), &ack(MavResult::MAV_RESULT_ACCEPTED));
         assert!(asked(&mut intervals, 1_200 * MS).is_empty());

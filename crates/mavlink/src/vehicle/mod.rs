@@ -1,11 +1,11 @@
 //! One vehicle on a link: found by its heartbeat, watched, and asked for the messages that it does not send by itself.
 //!
-//! By itself this sends our heartbeat, `TIMESYNC`, and requests for messages, and not even those when
-//! [`VehicleSettings::listen_only`] says so. Commands, parameters and setpoints are sent when their functions are called.
+//! By itself this sends our heartbeat, `TIMESYNC`, and requests for messages; with [`VehicleSettings::listen_only`],
+//! not even those. Commands, parameters and setpoints are sent when their functions are called.
 //!
-//! The link's threads and the owner share no lock. The newest state comes through a triple buffer, answers and what is to be sent
-//! through wait-free queues, so that no call here waits for another thread but [`Vehicle::find`] and [`Vehicle::wait`],
-//! which are there to wait.
+//! The link's threads and the owner share no lock. The newest state comes through a triple buffer; answers and outgoing
+//! messages go through wait-free queues. So no call here waits for another thread, except [`Vehicle::find`] and
+//! [`Vehicle::wait`], whose purpose is to wait.
 
 mod commands;
 mod error;
@@ -48,19 +48,19 @@ pub struct VehicleSettings {
     pub link: LinkSettings,
     /// The vehicle's system number; `None` takes the first autopilot that is heard.
     pub system: Option<u8>,
-    /// How often `ATTITUDE_QUATERNION` is asked for, Hz; 0 does not ask.
+    /// Requested rate of `ATTITUDE_QUATERNION`, Hz; 0 does not request it.
     pub attitude_rate: f64,
-    /// How often `LOCAL_POSITION_NED` is asked for, Hz; 0 does not ask.
+    /// Requested rate of `LOCAL_POSITION_NED`, Hz; 0 does not request it.
     pub position_rate: f64,
-    /// Other messages to ask for: their numbers and how often, Hz.
+    /// Other messages to request: numbers and rates, Hz.
     pub messages: Vec<(u32, f64)>,
-    /// Sends nothing at all: no heartbeat, no request. A vehicle that has to hear us first is not heard then, and
+    /// Send nothing at all: no heartbeat and no requests. A vehicle that must hear us first is then not heard, and
     /// ArduPilot sends hardly more than its heartbeat.
     pub listen_only: bool,
 }
 
 impl Default for VehicleSettings {
-    /// 50 Hz and 30 Hz, which a radio of 57600 baud still carries.
+    /// 50 Hz and 30 Hz, which a radio of 57600 baud can carry.
     fn default() -> Self {
         Self {
             link: LinkSettings::default(),
@@ -91,7 +91,7 @@ pub struct Vehicle {
     wanted: Option<u8>,
     listen_only: bool,
     newest: RefCell<Newest<Observed>>,
-    /// Whom the reader's thread wakes.
+    /// Threads that the reader thread wakes.
     waiters: RefCell<Waiters>,
     answers: Consumer<Received>,
     news: Consumer<Received>,
@@ -104,34 +104,34 @@ struct Waiters {
     last: Option<Thread>,
 }
 
-/// What the reader's thread has made of the messages so far.
+/// The state that the reader thread has assembled so far.
 #[derive(Clone, Default)]
 struct Observed {
     telemetry: Telemetry,
     vehicle: Option<(u32, u8)>,
-    /// Others that were heard before the vehicle was, for the error message.
+    /// Other senders heard before the vehicle, for the error message.
     others: Vec<(u32, u8, MavType)>,
     rates: Vec<Rate>,
     clock: Option<ClockOffset>,
     capabilities: Option<MavProtocolCapability>,
 }
 
-/// More others than this are not named.
+/// At most this many others are named.
 const MOST_OTHERS: usize = 8;
 
-/// Answers that may wait for [`Vehicle::poll`]; a list of parameters comes faster than a flight ticks.
+/// Number of answers that may wait for [`Vehicle::poll`]; a list of parameters arrives faster than a flight ticks.
 const ANSWERS: usize = 512;
 
-/// News that may wait for [`Vehicle::news`].
+/// Number of messages that may wait for [`Vehicle::news`].
 const NEWS: usize = 256;
 
-/// Messages of one sender that may overtake each other.
+/// Largest reordering among one sender's messages.
 const OVERTAKEN: u8 = 100;
 
-/// After such a silence (ns) a sender may count anew.
+/// After such a silence (ns) a sender may restart its sequence numbers.
 const COUNTS_ANEW: i64 = 1_000_000_000;
 
-/// Who waits looks again after this in any case.
+/// Waiting threads check again after this in any case.
 const NAP: Duration = Duration::from_millis(10);
 
 impl Vehicle {
@@ -184,7 +184,7 @@ impl Vehicle {
     /// Waits for the vehicle's heartbeat until `deadline` (ns of `CLOCK_MONOTONIC`).
     ///
     /// # Errors
-    /// [`VehicleError::NotHeard`], which says what was heard instead.
+    /// [`VehicleError::NotHeard`], with what was heard instead.
     pub fn find(&self, deadline: i64) -> Result<Found, VehicleError> {
         let started = monotonic();
         let found = |observed: &Observed| {
@@ -210,40 +210,40 @@ impl Vehicle {
         })
     }
 
-    /// The newest state as soon as `enough` of it is known, else what there is at `deadline` (ns of
-    /// `CLOCK_MONOTONIC`). A deadline that has passed returns at once. No allocation.
+    /// Returns the newest state as soon as it is `enough`, else the state at `deadline` (ns of `CLOCK_MONOTONIC`).
+    /// Returns at once if the deadline has passed. Does not allocate.
     pub fn wait(&self, deadline: i64, mut enough: impl FnMut(&Telemetry) -> bool) -> Telemetry {
         self.wait_for(deadline, |observed| enough(&observed.telemetry));
         self.telemetry()
     }
 
-    /// The newest state, without waiting for anybody.
+    /// The newest state, without blocking.
     pub fn telemetry(&self) -> Telemetry {
         self.look(|observed| observed.telemetry.clone())
     }
 
-    /// How often the vehicle's messages came, over the last two seconds or so.
+    /// Rates of the vehicle's messages, over the last two seconds or so.
     pub fn rates(&self) -> Vec<Rate> {
         self.look(|observed| observed.rates.clone())
     }
 
-    /// The vehicle's clock against ours, by `TIMESYNC`; `None` until it has answered.
+    /// The vehicle's clock relative to ours, from `TIMESYNC`; `None` until it has answered.
     pub fn clock(&self) -> Option<ClockOffset> {
         self.look(|observed| observed.clock)
     }
 
-    /// What the link has counted.
+    /// The link's statistics.
     pub fn statistics(&self) -> Statistics {
         self.link.statistics()
     }
 
-    /// The address that a listening link got.
+    /// The local address of a listening link.
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.link.local_address()
     }
 
-    /// Sends a setpoint until `deadline` (ns of `CLOCK_MONOTONIC`) or not at all, in place of an older one of its kind that
-    /// still waits. Its target is filled in where it has one.
+    /// Sends a setpoint before `deadline` (ns of `CLOCK_MONOTONIC`) or not at all, in place of a waiting older one of
+    /// its kind. Fills in its target, if it has one.
     ///
     /// # Errors
     /// A full queue, a closed link, or one that only listens.
@@ -265,7 +265,7 @@ impl Vehicle {
         self.link.sender()?.send_setpoint(message, deadline)
     }
 
-    /// Begins a command, which is sent now and again until it is acknowledged, at most until `deadline` (ns of
+    /// Begins a command. It is sent repeatedly until it is acknowledged, at most until `deadline` (ns of
     /// `CLOCK_MONOTONIC`). Call [`Vehicle::poll`] until [`Vehicle::outcome`] is final.
     ///
     /// # Errors
@@ -281,24 +281,24 @@ impl Vehicle {
         Ok(ticket)
     }
 
-    /// How far a command is.
+    /// The progress of a command.
     pub fn outcome(&self, ticket: Ticket) -> Outcome {
         self.commands.outcome(ticket)
     }
 
-    /// Acknowledgements that were of no use.
+    /// Acknowledgements that matched no command.
     pub fn strays(&self) -> Strays {
         self.commands.strays()
     }
 
-    /// The next of the vehicle's messages about what it does, in their order: `HEARTBEAT` (but for those that were overtaken by
-    /// later messages), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`, `HOME_POSITION`,
-    /// `GLOBAL_POSITION_INT`, `ATTITUDE_TARGET`. Where nobody takes them, new ones are dropped.
+    /// The next message of the vehicle about its status, in order: `HEARTBEAT` (except those overtaken by later
+    /// messages), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`,
+    /// `HOME_POSITION`, `GLOBAL_POSITION_INT`, `ATTITUDE_TARGET`. If they are not fetched, new ones are dropped.
     pub fn news(&mut self) -> Option<Received> {
         self.news.pop().ok()
     }
 
-    /// The way to the vehicle past everything that may hang.
+    /// A line to the vehicle that bypasses everything that may hang.
     ///
     /// # Errors
     /// The link is closed, or only listens.
@@ -315,10 +315,10 @@ impl Vehicle {
         Some((u8::try_from(system).ok()?, component))
     }
 
-    /// The vehicle's parameters. They are read and set by [`Vehicle::poll`].
+    /// The vehicle's parameters. [`Vehicle::poll`] reads and sets them.
     ///
     /// # Errors
-    /// Nobody was heard yet, or the link only listens.
+    /// No vehicle has been heard yet, or the link only listens.
     pub fn parameters(&mut self) -> Result<&mut Parameters, ParameterError> {
         if self.listen_only {
             return Err(ParameterError::ListenOnly);
@@ -332,7 +332,7 @@ impl Vehicle {
         Ok(parameters)
     }
 
-    /// Takes the answers that have come and sends what is due at `now` (ns of `CLOCK_MONOTONIC`). Never waits.
+    /// Processes the answers that have arrived and sends what is due at `now` (ns of `CLOCK_MONOTONIC`). Never blocks.
     pub fn poll(&mut self, now: i64) {
         while let Ok(received) = self.answers.pop() {
             let from = (received.system, received.component);
@@ -374,7 +374,7 @@ impl Vehicle {
             if left <= 0 {
                 return;
             }
-            // Before the look, so that what comes in between wakes us.
+            // Registered before the check, so that a message in between wakes us.
             self.waiters.borrow_mut().enter();
             if self.look(&mut enough) {
                 return;
@@ -385,7 +385,7 @@ impl Vehicle {
 }
 
 impl Waiters {
-    /// Tells the reader's thread to wake this one.
+    /// Registers this thread for the reader thread to wake.
     fn enter(&mut self) {
         let us = std::thread::current();
         if self.last.as_ref().is_none_or(|last| last.id() != us.id())
@@ -404,7 +404,7 @@ struct Observer {
     waiter: Option<Thread>,
     answered: Producer<Received>,
     told: Producer<Received>,
-    /// The vehicle's last message in order: its number and its arrival.
+    /// Sequence number and arrival of the vehicle's last message in order.
     newest_sequence: Option<(u8, i64)>,
     wanted: Option<u8>,
     monitor: Monitor,
@@ -421,7 +421,7 @@ impl Listener for Observer {
         }
         let overtaken = self.is_overtaken(&received);
         if overtaken && matches!(received.message, MavMessage::HEARTBEAT(_)) {
-            // What it says of the mode holds no more.
+            // Its mode is outdated.
             return;
         }
         let mut news = self.observed.telemetry.take(&received);
@@ -456,7 +456,7 @@ impl Listener for Observer {
             received.message,
             MavMessage::COMMAND_ACK(_) | MavMessage::PARAM_VALUE(_) | MavMessage::PARAM_ERROR(_)
         ) {
-            // Nobody takes them: nobody has asked.
+            // If the queue is full, the answers are not being fetched.
             let _ = self.answered.push(received);
         } else if is_news(&received.message) {
             let _ = self.told.push(received);
@@ -468,7 +468,7 @@ impl Listener for Observer {
     }
 }
 
-/// What [`Vehicle::news`] gives.
+/// The messages that [`Vehicle::news`] returns.
 fn is_news(message: &MavMessage) -> bool {
     matches!(
         message,
@@ -485,11 +485,11 @@ fn is_news(message: &MavMessage) -> bool {
 }
 
 impl Observer {
-    /// Whether a later message of the vehicle is here already, by its own count.
+    /// Whether a later message of the vehicle has arrived already, by sequence number.
     fn is_overtaken(&mut self, received: &Received) -> bool {
         if let Some((newest, arrival)) = self.newest_sequence {
             let behind = newest.wrapping_sub(received.sequence);
-            // One that was sent twice says the same; some bridges do not count.
+            // A duplicate has the same content; some bridges do not count.
             let overtaken = (1..=OVERTAKEN).contains(&behind);
             if overtaken && received.arrival - arrival < COUNTS_ANEW {
                 return true;
@@ -523,7 +523,7 @@ impl Observer {
 }
 
 impl Observed {
-    /// Whether the message is the vehicle's; the first heartbeat that may be its own decides who that is.
+    /// Whether the message comes from the vehicle; the first heartbeat that qualifies determines which one that is.
     fn is_of_vehicle(&mut self, received: &Received, wanted: Option<u8>) -> bool {
         let sender = (received.system, received.component);
         if let Some(vehicle) = self.vehicle {

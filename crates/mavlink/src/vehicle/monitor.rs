@@ -1,4 +1,4 @@
-//! Rates of messages, requests for missing ones, and log messages about the vehicle.
+//! Message rates, requests for missing messages, and log messages about the vehicle.
 
 use mavlink::{Message, MessageData};
 
@@ -13,10 +13,10 @@ use crate::dialect::{
 use crate::link::{Received, Sender};
 use crate::telemetry::{Heartbeat, autopilot_name, type_name};
 
-/// Rates are taken over this long, ns.
+/// Averaging time of the rates, ns.
 const WINDOW: i64 = 2_000_000_000;
 
-/// A message that comes more rarely than this part of its wanted rate is asked for again …
+/// A message below this fraction of its wanted rate is requested again …
 const ENOUGH: f64 = 0.6;
 
 /// … in this many windows, and then in every so-many-th: it may not be there yet, as a position before satellites are; another ground station
@@ -26,13 +26,13 @@ const ATTEMPTS: u32 = 5;
 /// After such a silence (ns) the vehicle may have restarted and lost the requested rates.
 const SILENCE: i64 = 3_000_000_000;
 
-/// Kinds of messages that are counted.
+/// Number of message types that are counted.
 const MOST_KINDS: usize = 128;
 
-/// What belongs to a time is of no use after this, ns.
+/// Time-critical answers are useless after this, ns.
 const ANSWER: i64 = 50_000_000;
 
-/// How often a message comes.
+/// The rate of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The message's number.
@@ -41,7 +41,7 @@ pub struct Rate {
     pub name: &'static str,
     /// Messages per second, over the last two seconds or so.
     pub hz: f64,
-    /// How often it is asked for, Hz; 0 where it is not.
+    /// Requested rate, Hz; 0 if it is not requested.
     pub wanted: f64,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Monitor {
     last_heartbeat: Option<(i64, Heartbeat)>,
     again: Again,
     rolled: bool,
-    /// Who is asked.
+    /// The vehicle to send requests to.
     target: Option<(u8, u8)>,
     intervals: Intervals,
     time_sync: TimeSync,
@@ -107,7 +107,7 @@ impl Monitor {
         &self.rates
     }
 
-    /// Counts the message; whether the rates are new.
+    /// Counts the message; returns whether the rates are new.
     pub fn count(&mut self, received: &Received) -> bool {
         let id = received.message.message_id();
         let known = self.rates.iter().position(|rate| rate.id == id);
@@ -134,7 +134,7 @@ impl Monitor {
         true
     }
 
-    /// Answers a question, or takes an answer.
+    /// Answers a request, or processes an answer.
     pub fn time_sync(
         &mut self,
         m: &TIMESYNC_DATA,
@@ -149,7 +149,7 @@ impl Monitor {
             received.component,
         );
         if let Some(answer) = self.time_sync.answer(m, from, monotonic()) {
-            // A late answer is a wrong one.
+            // A late answer would be wrong.
             let _ = sender.send_until(MavMessage::TIMESYNC(answer), received.arrival + ANSWER);
         }
         if self.time_sync.take(m, received.arrival) {
@@ -188,7 +188,7 @@ impl Monitor {
             sender.send_until(message, deadline).is_ok()
         });
         if let Some(question) = self.time_sync.question(now, target) {
-            // What waits in the queue would count as round trip.
+            // Waiting in the queue would count as round-trip time.
             let _ = sender.send_until(MavMessage::TIMESYNC(question), now + ANSWER);
         }
     }

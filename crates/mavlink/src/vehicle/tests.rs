@@ -1,4 +1,4 @@
-//! What the reader's thread does with traffic of every kind: mutated, made up with right checksums, cut, joined.
+//! The reader thread under arbitrary traffic: mutated, random with valid checksums, truncated, concatenated.
 
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -29,8 +29,8 @@ impl Random {
     }
 }
 
-/// Frames of all messages of the dialect: with payloads at random and right checksums, with single bytes changed, cut,
-/// preceded by noise, signed by nobody.
+/// Frames of all messages of the dialect: random payloads with valid checksums, single bytes changed, truncated,
+/// preceded by noise, unsigned.
 struct Mutated {
     random: Random,
     kinds: Vec<MavMessage>,
@@ -55,7 +55,7 @@ impl Mutated {
     fn frame(&mut self) -> Vec<u8> {
         let random = &mut self.random;
         let kind = self.kinds[random.below(self.kinds.len())].clone();
-        // Heartbeats of system 1 make a vehicle of it, so that the rest is looked at.
+        // Heartbeats of system 1 make it the vehicle, so that the rest is processed.
         let message = if random.below(10) == 0 {
             MavMessage::HEARTBEAT(HEARTBEAT_DATA::default())
         } else {
@@ -76,7 +76,7 @@ impl Mutated {
         let mut bytes = raw.raw_bytes().to_vec();
         match random.below(8) {
             0 => {}
-            // Any payload of any length, and a checksum that holds.
+            // Any payload of any length, with a valid checksum.
             1..=4 => {
                 let length = random.below(256);
                 bytes[1] = u8::try_from(length).unwrap();
@@ -149,7 +149,7 @@ fn observer() -> (Observer, Newest<Observed>, Consumer<Received>) {
     (observer, reader, answers)
 }
 
-/// Through parser, checks of signatures and everything that takes messages; what is told of a state stays finite.
+/// Runs parser, signature checks and all message handlers; the reported state must stay finite.
 fn survive(seed: u64, bytes: usize) -> Statistics {
     let (mut observer, mut newest, mut answers) = observer();
     let mut commands = Commands::new((255, 190), commands::RETRY);
@@ -216,7 +216,7 @@ fn mutated_traffic_does_not_pass_a_signed_link() {
     assert!(statistics.unsigned > 1_000 && statistics.bad_signatures > 100);
 }
 
-/// What a late heartbeat says of the mode holds no more.
+/// The mode in a late heartbeat is outdated.
 #[test]
 fn messages_that_were_overtaken_are_known_by_their_count() {
     let (mut observer, ..) = observer();

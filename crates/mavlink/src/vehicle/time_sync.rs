@@ -1,34 +1,34 @@
-//! `TIMESYNC`: the vehicle's clock against ours, from round trips.
+//! `TIMESYNC`: the vehicle's clock relative to ours, from round trips.
 //!
-//! We send `ts1`; the vehicle answers at its time `tc1`; the answer arrives at `t`. The vehicle's clock was then ahead of
-//! ours by `tc1 - (ts1 + t) / 2`, give or take half the round trip `t - ts1`, whatever the way there and the way back took.
-//! Of the last answers the one with the shortest round trip is used, as in NTP's clock filter (RFC 5905, section 10):
+//! We send `ts1`; the vehicle answers at its time `tc1`; the answer arrives at `t`. The vehicle's clock was then ahead
+//! of ours by `tc1 - (ts1 + t) / 2`, to within half the round trip `t - ts1`, whatever the delays in each direction. Of
+//! the last answers the one with the shortest round trip is used, as in NTP's clock filter (RFC 5905, section 10):
 //! queues only make round trips longer.
 
 use crate::dialect::TIMESYNC_DATA;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Answers that are kept.
+/// Number of answers kept.
 const KEPT: usize = 8;
 
-/// Questions whose answer may still come.
+/// Number of requests whose answer may still arrive.
 const ASKED: usize = 8;
 
 /// The pace of the first questions, and of the later ones, ns.
 const FAST: i64 = SECOND / 5;
 const SLOW: i64 = SECOND;
 
-/// Answers that take longer than this say nothing, ns.
+/// Slower answers are useless, ns.
 const LONGEST: i64 = 2 * SECOND;
 
-/// Beyond both error bounds, this, ns, and what a slow clock loses, the clock has been set anew.
+/// If the difference exceeds both error bounds by this, ns, and by the possible drift, the clock was set.
 const JUMP: i64 = SECOND / 100;
 
-/// A simulated autopilot's clock gains or loses one part in so many at most.
+/// Largest drift of a simulated autopilot's clock: one part in this many.
 const DRIFT: i64 = 50;
 
-/// The vehicle's clock against ours.
+/// The vehicle's clock relative to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
     /// By how much the vehicle's clock is ahead of `CLOCK_MONOTONIC`, ns …
@@ -48,7 +48,7 @@ struct Answer {
     round_trip: i64,
 }
 
-/// Asks, answers, and keeps the best.
+/// Sends requests, answers them, and keeps the best result.
 #[derive(Default)]
 pub(super) struct TimeSync {
     us: (u8, u8),
@@ -69,7 +69,7 @@ impl TimeSync {
         }
     }
 
-    /// A question for the vehicle, when it is time for one.
+    /// A request to the vehicle, if one is due.
     pub fn question(&mut self, now: i64, target: (u8, u8)) -> Option<TIMESYNC_DATA> {
         if self.next.is_some_and(|next| now < next) {
             return None;
@@ -90,7 +90,7 @@ impl TimeSync {
         })
     }
 
-    /// Our answer to a question; `None` for an answer, or for a question to somebody else.
+    /// Our answer to a request; `None` for an answer, or for a request to another system.
     pub fn answer(&self, m: &TIMESYNC_DATA, from: (u8, u8), now: i64) -> Option<TIMESYNC_DATA> {
         let to_us = (m.target_system == 0 || m.target_system == self.us.0)
             && (m.target_component == 0 || m.target_component == self.us.1);
@@ -102,7 +102,7 @@ impl TimeSync {
         })
     }
 
-    /// Takes the vehicle's answer; whether it was one to a question of ours, for the first time.
+    /// Processes the vehicle's answer; returns whether it is the first one to a request of ours.
     pub fn take(&mut self, m: &TIMESYNC_DATA, arrival: i64) -> bool {
         if m.tc1 == 0 {
             return false;
@@ -158,7 +158,7 @@ mod tests {
     const MS: i64 = 1_000_000;
     const US: (u8, u8) = (255, 190);
 
-    /// A question and its answer, with the way there and the way back in ms; whether it was taken.
+    /// A request and its answer, with the delays in both directions in ms; returns whether it was accepted.
     fn round(sync: &mut TimeSync, now: i64, offset: i64, there: i64, back: i64) -> bool {
         let Some(question) = sync.question(now, (1, 1)) else {
             return false;
@@ -179,7 +179,7 @@ mod tests {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            // 5 ms there and 9 ms back, and up to 200 ms of jitter on each.
+            // 5 ms out and 9 ms back, and up to 200 ms of jitter on each.
             let jitter = i64::try_from(state >> 33).unwrap() % 200;
             let more = i64::try_from(state >> 40).unwrap() % 200;
             assert!(round(
@@ -194,7 +194,7 @@ mod tests {
             assert!(error <= estimate.round_trip / 2, "{error} ns: {estimate:?}");
         }
         assert!(sync.estimate().unwrap().round_trip < 200 * MS);
-        // One quick answer, and it is exact but for the difference of the ways.
+        // One fast answer, exact up to the difference of the delays.
         assert!(round(&mut sync, 50 * SECOND, offset, 5, 9));
         assert_eq!(sync.estimate().unwrap().offset, offset - 2 * MS);
     }
@@ -248,7 +248,7 @@ mod tests {
         );
     }
 
-    /// Slow by 1 %: the best answer says when it held, and is no jump.
+    /// Slow by 1 %: the best answer states when it was valid, and causes no jump.
     #[test]
     fn a_slow_clock_is_not_set_anew_with_every_answer() {
         let mut sync = TimeSync::new(US);

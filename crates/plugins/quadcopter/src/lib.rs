@@ -5,7 +5,7 @@
 use fly_hal::{Clock, Info};
 use fly_mavlink::backend::{Airframe, AnyVehicle, MavType};
 
-/// Rotors that do not tilt, as many as the model has.
+/// Any number of rotors that do not tilt, as in the model.
 pub struct Quadcopter;
 
 impl Airframe for Quadcopter {

@@ -47,20 +47,20 @@ use fly_mechanics::Vehicle;
 use motors::Thrusts;
 use settings::Settings;
 
-/// A recording that is being replayed.
+/// A recording being replayed.
 #[derive(Debug)]
 pub struct Replay {
     description: Description,
     stream: Stream,
-    /// The tick that is read next; `None` after the last one.
+    /// The next tick; `None` after the last one.
     next: Option<Tick>,
-    /// Time of the last tick that is replayed, ns.
+    /// Time of the last tick to replay, ns.
     until: i64,
     thrusts: Option<Thrusts>,
     report: Vec<(String, String)>,
 }
 
-/// A tick, kept.
+/// An owned tick.
 #[derive(Debug, Default)]
 struct Tick {
     time: i64,
@@ -145,7 +145,7 @@ impl Backend for Replay {
         Ok(outcome)
     }
 
-    /// Drops the commands: a recording does not respond to them.
+    /// Discards the commands: a recording does not respond to them.
     fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Backend for Replay {
 fly_hal::export_backend!(Replay);
 
 impl Replay {
-    /// Reads the next tick that is not before this time.
+    /// Reads the next tick at or after this time.
     fn advance(&mut self, from: i64) -> Result<(), Error> {
         let Some(mut tick) = self.next.take() else {
             return Ok(());
@@ -232,7 +232,7 @@ fn range(recording: &Recording<Stream>, settings: &Settings) -> Result<[i64; 2],
             );
             Err(Error::configuration(message).in_configuration(value.span()))
         }
-        // Whole nanoseconds, so that 0.7 s means the frame at 0.7 s.
+        // Whole nanoseconds, so that 0.7 s selects the frame at 0.7 s.
         #[expect(
             clippy::cast_possible_truncation,
             reason = "checked to be within the recording"
@@ -286,7 +286,7 @@ fn ulog(
     Ok((description.with_signals(names)?, thrusts))
 }
 
-/// The log's error, at the key with its path.
+/// Locates the log's error at the key with its path.
 fn explain(error: &LogError, log: Range<usize>) -> Error {
     let kind = match error {
         LogError::Open { .. } => ErrorKind::Io,

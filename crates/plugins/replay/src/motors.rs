@@ -29,12 +29,12 @@ pub struct Thrusts {
     thrust_max: f64,
     forces: DVector<f64>,
     input: DVector<f64>,
-    /// How they are determined.
+    /// Describes how they are determined.
     pub words: String,
 }
 
 impl Thrusts {
-    /// Of these motors.
+    /// For these motors.
     ///
     /// # Errors
     /// An invalid setting, with its location.
@@ -55,7 +55,7 @@ impl Thrusts {
         })
     }
 
-    /// The commands for these outputs; NaN if a motor is off or not known.
+    /// The commands for these outputs; NaN if a motor is off or unknown.
     pub fn commands(&mut self, outputs: &[f64], commands: &mut [f64]) {
         for (force, output) in self.forces.iter_mut().zip(outputs) {
             *force = output * self.thrust_max;
@@ -188,7 +188,7 @@ fn by_order(order: &[usize], vehicle: &Vehicle, motors: usize) -> DMatrix<f64> {
     map
 }
 
-/// Wrenches of the recorded motors at 1 N each, in the size of the configured vehicle, 6 x motors.
+/// Wrenches of the recorded motors at 1 N each, scaled to the configured vehicle, 6 x motors.
 fn wrench_of(geometry: &[MotorGeometry], vehicle: &Vehicle) -> DMatrix<f64> {
     let rotors = vehicle.rotors.as_slice();
     let centre = vehicle.body.inertia().center_of_mass();

@@ -5,7 +5,7 @@
 use fly_hal::{Clock, Info};
 use fly_mavlink::backend::{Airframe, AnyVehicle, MavType};
 
-/// Three rotors that tilt.
+/// Three tilting rotors.
 pub struct Tricopter;
 
 impl Airframe for Tricopter {

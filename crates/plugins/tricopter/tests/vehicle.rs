@@ -1,4 +1,4 @@
-//! The plugin against vehicles of which only the messages exist. What it shares with the quadcopter is tested there.
+//! The plugin against simulated message streams. The parts shared with the quadcopter are tested there.
 
 #[path = "../../../mavlink/tests/suite/common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Rows into columns, numbers and spectra.
+//! Collects rows into columns, statistics and spectra.
 
 use std::path::Path;
 
@@ -13,22 +13,22 @@ use crate::grid::{Grid, Keep};
 use crate::spectrum::Welch;
 use fly_mechanics::scene::Scene;
 
-/// Most cells of a plot: many times the dots of a screen, so that zooming in shows more.
+/// Largest number of cells of a plot: many times the pixels of a screen, so that zooming in shows more.
 const CELLS: usize = 1 << 15;
-/// Most poses of a body.
+/// Largest number of poses of a body.
 const POSES: usize = 1 << 14;
-/// Most messages that are kept.
+/// Largest number of messages kept.
 const EVENTS: usize = 1000;
-/// Modes in which the controller flies: its errors count.
+/// Modes in which the controller flies; its errors count in these.
 const FLYING: [&str; 5] = ["disarmed", "armed", "flying", "holding", "paused"];
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// The columns of a quantity with several components, added when it first comes.
+/// The columns of a quantity with several components, added when its first value arrives.
 #[derive(Debug)]
 struct Series {
     name: &'static str,
-    /// Names of its components; numbers where there is none.
+    /// Names of its components, or their indices if they have none.
     parts: Vec<String>,
     columns: Vec<usize>,
 }
@@ -59,7 +59,7 @@ impl Series {
     }
 }
 
-/// All quantities that are plotted.
+/// All plotted quantities.
 #[derive(Debug)]
 struct Columns {
     position: Series,
@@ -116,7 +116,7 @@ impl Columns {
     }
 }
 
-/// Takes the rows of a flight.
+/// Collects the rows of a flight.
 #[derive(Debug)]
 pub struct Collector {
     pub flight: Flight,
@@ -124,12 +124,12 @@ pub struct Collector {
     bodies: [Series; 2],
     /// Time of a step, s.
     step: f64,
-    /// Of the rates, and of the commands.
+    /// Spectra of the rates and of the commands.
     spectra: [Vec<Welch>; 2],
     rate: f64,
     before: Option<f64>,
     place: Option<[f64; 3]>,
-    /// Logarithm of what theory allows of W, and when it was.
+    /// Logarithm of the predicted bound of W, and its time.
     allowed: Option<(f64, f64)>,
 }
 
@@ -171,7 +171,7 @@ impl Collector {
         }
     }
 
-    /// Takes a message of the flight.
+    /// Adds a message of the flight.
     pub fn event(&mut self, event: Event) {
         if self.flight.events.len() < EVENTS {
             self.flight.events.push(event);
@@ -180,7 +180,7 @@ impl Collector {
         }
     }
 
-    /// Takes a tick.
+    /// Adds a tick.
     pub fn row(&mut self, row: &Row) {
         let time = row.time;
         self.flight.statistics.ticks += 1;
@@ -318,7 +318,8 @@ impl Collector {
             columns.energy.put(plots, &energies);
         }
         if let (Some((measured, expected)), true) = (rates, total > 0.0) {
-            // d ln W / dt <= expected / W: what W would come to if it fell as theory says, from the last time on that theory began to say so.
+            // d ln W / dt <= expected / W: the value of W if it fell as predicted, from the time when the prediction
+            // last began.
             let (logarithm, last) = self.allowed.unwrap_or((total.ln(), time));
             let logarithm = logarithm + expected / total * (time - last);
             self.allowed = Some((logarithm, time));
@@ -379,7 +380,7 @@ impl Collector {
         }
     }
 
-    /// Names the errors that there are: some systems only turn, others only slide.
+    /// Names the errors that exist: some systems have only revolute joints, others only prismatic ones.
     pub fn name_errors(&mut self) {
         let names =
             if self.flight.body_count() > 1 || self.flight.plots.find("position.x").is_none() {
@@ -394,7 +395,7 @@ impl Collector {
         }
     }
 
-    /// All that was taken.
+    /// Returns everything collected.
     ///
     /// # Errors
     /// There was no row.
@@ -444,7 +445,7 @@ impl Collector {
             let bound = (0.02 * largest) as f32;
             let last = column.high.iter().rposition(|value| *value > bound);
             let first_inside = last.map_or(0, |last| last + 1);
-            // In the last tenth of the flight nothing settles that can be told from chance.
+            // An error that settles in the last tenth of the flight may have done so by chance.
             let time = first_inside as f64 * plots.width();
             let [start, end] = self.flight.span;
             statistics.settled[kind] =
@@ -463,7 +464,8 @@ fn attitude(pose: &Pose) -> SO3<f64> {
     SO3::from_quaternion(&Vector4::new(pose[3], pose[4], pose[5], pose[6]))
 }
 
-/// How far one pose is from another: displacement in the world (m), and the rotation vector that turns the second one into the first (rad, in its own axes).
+/// Difference between two poses: displacement in the world (m), and the rotation vector that turns the second pose into
+/// the first (rad, in its own axes).
 fn difference(at: &Pose, to: &Pose) -> ([f64; 3], [f64; 3]) {
     let distance = std::array::from_fn(|i| at[i] - to[i]);
     let turn = attitude(to).inverse() * attitude(at);

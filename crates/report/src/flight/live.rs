@@ -1,4 +1,4 @@
-//! A flight that is under way: its messages as they come, and what is new of it.
+//! A flight in progress: its messages as they arrive, and updates for its viewers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,24 +13,24 @@ use super::{Event, Flight, Number};
 use crate::error::ReportError;
 use crate::grid::Grid;
 
-/// A flight that is under way.
+/// A flight in progress.
 #[derive(Debug)]
 pub struct LiveFlight {
     collector: Collector,
     reader: Reader,
 }
 
-/// What somebody who watches has seen of a flight.
+/// What a viewer has seen of a flight.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct Cursor {
-    /// Width of a cell (s) and number of cells of the plots, and of the poses.
+    /// Width of a cell (s) and number of cells, of the plots and of the poses.
     grids: [(f64, usize); 2],
     events: usize,
-    /// Columns that the page knows: with another one it must be loaded anew.
+    /// Number of columns that the page knows; if there are more, it must be reloaded.
     columns: usize,
 }
 
-/// What is new of a flight.
+/// An update for a viewer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Update<'a> {
     span: [f64; 2],
@@ -38,22 +38,22 @@ pub struct Update<'a> {
     whole: bool,
     track_cell: f64,
     track_length: usize,
-    /// The first cells of what follows, of plots and poses.
+    /// Index of the first cell sent, of plots and poses.
     from: [usize; 2],
-    /// The smallest and the largest numbers of the cells; the latter empty where they are the same.
+    /// Smallest and largest numbers of the cells; the latter are empty if both are equal.
     columns: BTreeMap<&'a str, [&'a [f32]; 2]>,
     track: BTreeMap<&'a str, &'a [f32]>,
     numbers: Vec<Number>,
     modes: &'a [(f64, String)],
     gaps: &'a [[f64; 2]],
-    /// Those that are new.
+    /// The new events.
     events: &'a [Event],
-    /// The page lacks a column.
+    /// Whether the page lacks a column and must be reloaded.
     reload: bool,
 }
 
 impl LiveFlight {
-    /// Of a flight whose log has this header.
+    /// For a flight whose log has this header.
     pub fn new(header: &Header) -> Self {
         let description = &header.description;
         let signals: Vec<(usize, Signal)> =
@@ -69,10 +69,10 @@ impl LiveFlight {
         Self { collector, reader }
     }
 
-    /// Takes a message of the flight, as its log has it.
+    /// Adds a message of the flight, encoded as in its log.
     ///
     /// # Errors
-    /// [`ReportError::Message`]: it is not what its topic says.
+    /// [`ReportError::Message`] if it does not match its topic.
     pub fn message(&mut self, topic: &str, data: &[u8]) -> Result<(), ReportError> {
         let taken = self.reader.message(topic, data, &mut self.collector);
         if topic == "/fly/frame" {
@@ -85,18 +85,18 @@ impl LiveFlight {
         })
     }
 
-    /// The flight is over; what is known of its run.
+    /// Ends the flight; `run` is its record of the run, if known.
     pub fn finish(&mut self, run: Option<RunMetadata>) {
         self.reader.finish(&mut self.collector);
         self.collector.flight.run = run;
     }
 
-    /// All that has come so far.
+    /// Everything received so far.
     pub fn flight(&self) -> &Flight {
         &self.collector.flight
     }
 
-    /// What a page has that is made now.
+    /// The cursor of a page that is created now.
     pub fn cursor(&self) -> Cursor {
         let flight = self.flight();
         Cursor {
@@ -106,13 +106,14 @@ impl LiveFlight {
         }
     }
 
-    /// What is new since `cursor`, which becomes the present one but for the columns: a page that lacks one is told so until it is loaded anew.
+    /// Returns the news since `cursor` and advances the cursor, except for its columns: a page that lacks one is told
+    /// so until it is reloaded.
     pub fn update(&self, cursor: &mut Cursor) -> Update<'_> {
         let flight = self.flight();
         let now = self.cursor();
         let mut from = [0; 2];
         for (i, first) in from.iter_mut().enumerate() {
-            // The last cell may have become another one; wider cells are all others.
+            // The last cell may have changed; wider cells have all changed.
             if cursor.grids[i].0 == now.grids[i].0 {
                 *first = cursor.grids[i].1.saturating_sub(1);
             }
@@ -143,7 +144,7 @@ impl LiveFlight {
     }
 }
 
-/// The cells from the first one on.
+/// The cells from index `from` on.
 fn cells(grid: &Grid, from: usize) -> impl Iterator<Item = (&str, [&[f32]; 2])> {
     let tail = move |values: &'_ [f32]| from.min(values.len());
     grid.columns().iter().map(move |column| {

@@ -1,4 +1,4 @@
-//! What a report needs of a flight: columns over time, poses, events, numbers.
+//! The data of a flight for a report: columns over time, poses, events, statistics.
 
 mod collect;
 mod live;
@@ -22,59 +22,59 @@ use fly_mechanics::scene::Scene;
 pub use live::{Cursor, LiveFlight, Update};
 pub use statistics::{Magnitude, Number, Statistics};
 
-/// A flight, read from its log once.
+/// A flight, read once from its log.
 #[derive(Clone, Debug)]
 pub struct Flight {
     /// The log.
     pub path: PathBuf,
-    /// Which kind of file it is.
+    /// Kind of the file.
     pub kind: Kind,
-    /// Name of the vehicle; of a ULog that of the file.
+    /// Name of the vehicle; for a ULog, of the file.
     pub name: String,
     /// Configuration and backend; `None` for a ULog.
     pub header: Option<FlightHeader>,
     /// The record of the run; `None` for a ULog and for a flight that was killed.
     pub run: Option<RunMetadata>,
-    /// What the controller believed to fly, if the log describes it.
+    /// The controller's model, if the log describes it.
     pub system: Option<System>,
-    /// The shapes of what is drawn: of a simulation what it moves, which may be more than the controller's model.
+    /// The drawn shapes: those of the simulated plant, which may have more bodies than the controller's model.
     pub scene: Scene,
-    /// Everything that is plotted over time.
+    /// All quantities plotted over time.
     pub plots: Grid,
-    /// The poses of all bodies, and of their references, for the moving picture.
+    /// The poses of all bodies and of their references, for the animation.
     pub track: Grid,
     /// The commands' names and units.
     pub commands: Vec<(String, String)>,
-    /// Smallest and largest value of each command; NaN where nobody says.
+    /// Smallest and largest value of each command; NaN if unknown.
     pub limits: Vec<[f64; 2]>,
     /// Spectra: name, frequencies (Hz), densities.
     pub spectra: Vec<Spectrum>,
-    /// When who flew: the supervisor's modes, each from its time on.
+    /// The supervisor's modes, each with its starting time.
     pub modes: Vec<(f64, String)>,
-    /// Where there are no data: from, to, s.
+    /// Intervals without data: from, to, s.
     pub gaps: Vec<[f64; 2]>,
     /// Messages of the flight.
     pub events: Vec<Event>,
-    /// Messages beyond those that are kept.
+    /// Number of messages beyond those kept.
     pub more_events: usize,
-    /// Time of the first tick (s) and of the last one.
+    /// Times of the first and the last tick, s.
     pub span: [f64; 2],
-    /// The numbers.
+    /// The statistics.
     pub statistics: Statistics,
-    /// What the reader must know of the log.
+    /// Notes on the log for the reader.
     pub notes: Vec<String>,
-    /// Whether it is under way.
+    /// Whether the flight is in progress.
     pub is_live: bool,
 }
 
 /// The spectrum of a quantity.
 #[derive(Clone, Debug)]
 pub struct Spectrum {
-    /// The column whose spectrum it is.
+    /// The column that it belongs to.
     pub name: String,
-    /// Hz.
+    /// Frequencies, Hz.
     pub frequencies: Vec<f32>,
-    /// The square of the column's unit by Hz.
+    /// Densities: square of the column's unit per Hz.
     pub densities: Vec<f32>,
 }
 
@@ -85,24 +85,25 @@ pub struct Event {
     pub time: f64,
     /// `debug`, `info`, `warning` or `error`.
     pub level: &'static str,
-    /// Who says it.
+    /// Its source.
     pub source: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
 impl Flight {
-    /// How many bodies the controller's model has; what is drawn may have others.
+    /// Number of bodies in the controller's model; the drawn system may have others.
     pub fn body_count(&self) -> usize {
         let described = self.system.as_ref().map(|system| system.model.body_count());
         described.unwrap_or(self.scene.bodies.len())
     }
 
-    /// Reads a log of this program or a PX4 ULog. One that is truncated or damaged is read as far as it goes, and [`notes`](Self::notes) say so.
+    /// Reads a log of this program or a PX4 ULog. A truncated or damaged log is read as far as possible, with
+    /// [`notes`](Self::notes) on it.
     ///
     /// # Errors
-    /// [`ReportError::Log`] for a file that is no log or cannot be read, [`ReportError::Empty`] for one without a tick, [`ReportError::Message`] for one
-    /// that contradicts itself.
+    /// [`ReportError::Log`] for a file that is not a log or cannot be read, [`ReportError::Empty`] for one without a
+    /// tick, [`ReportError::Message`] for one that contradicts itself.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReportError> {
         let path = path.as_ref();
         match Kind::of(path)? {

@@ -1,11 +1,11 @@
-//! The numbers of a flight and of its run, which flights are compared by.
+//! The statistics of a flight and of its run, by which flights are compared.
 
 use fly_log::{Histogram, Timing};
 
 use super::{Flight, Number};
 
 impl Flight {
-    /// The numbers of the flight, and those of its run.
+    /// The statistics of the flight and of its run.
     pub fn numbers(&self) -> Vec<Number> {
         let mut numbers = self.statistics.numbers();
         let longest = self
@@ -45,7 +45,7 @@ impl Flight {
     }
 }
 
-/// How punctual a flight over a real vehicle was.
+/// Timing of a flight of a real vehicle.
 fn punctuality(timing: &Timing) -> impl Iterator<Item = Number> {
     let of = |times: &Histogram| [0.5, 0.99, 0.999].map(|part| times.percentile(part));
     let keys = [

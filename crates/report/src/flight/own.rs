@@ -21,15 +21,15 @@ use crate::error::ReportError;
 /// Rate of a log whose header has none, Hz.
 const RATE: f64 = 500.0;
 
-/// What the messages of a log are read with.
+/// The signals needed to read a log's messages.
 pub struct Signals<'a> {
-    /// Those of a frame, each with its index in the frame's values.
+    /// The signals of a frame, each with its index in the frame's values.
     pub of_frame: &'a [(usize, Signal)],
     pub groups: &'a [String],
     pub commands: &'a [Signal],
 }
 
-/// Ready for the first message of a flight.
+/// Prepares for the first message of a flight.
 pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collector, Reader) {
     let mut notes = Vec::new();
     let system = match header.model() {
@@ -42,7 +42,7 @@ pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collecto
         }
     };
     let places = Places::new(signals.of_frame, signals.groups, signals.commands);
-    // Drawn is what a simulation moves, if the log knows it, else what the controller believes to fly.
+    // The drawn system is the simulated plant, if the log describes it, else the controller's model.
     let told = places.true_bodies();
     let plant = (header.plant()).filter(|plant| told > 1 && plant.model.body_count() == told);
     let drawn = plant.as_ref().or(system.as_ref());
@@ -75,7 +75,7 @@ pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collecto
     flight.commands = (signals.commands.iter())
         .map(|command| (command.name.clone(), command.unit.clone()))
         .collect();
-    // By name: the log has those that were sent, in its own order.
+    // By name: the log has the commands that were sent, in its own order.
     let limit = |command: &String| {
         let inputs = &system.as_ref()?.inputs;
         let place = (inputs.command_names().iter()).position(|name| name == command)?;
@@ -94,7 +94,7 @@ pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collecto
     (collector, reader)
 }
 
-/// Reads all of it.
+/// Reads the whole log.
 ///
 /// # Errors
 /// As [`Flight::open`].
@@ -133,7 +133,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     }
     flight.run = run;
     match collector.finish() {
-        // A damaged file that ends before its first tick says where.
+        // For a damaged file that ends before its first tick, report the damage.
         Err(ReportError::Empty { path, .. }) if !skipped.is_empty() => Err(ReportError::Empty {
             path,
             reason: format!("; {}", skipped.join("; ")),
@@ -142,16 +142,16 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     }
 }
 
-/// Messages into rows.
+/// Converts messages to rows.
 #[derive(Debug)]
 pub struct Reader {
     places: Places,
-    /// Time of the backend's clock at which the flight starts, ns.
+    /// Time on the backend's clock at which the flight starts, ns.
     start: i64,
     kinematics: Option<Kinematics>,
-    /// Whether what is drawn is another system than the controller's.
+    /// Whether the drawn system differs from the controller's.
     is_plant: bool,
-    /// How many bodies are drawn, and which of the controller's model each of them is.
+    /// Number of drawn bodies, and the corresponding body of the controller's model for each.
     drawn: usize,
     same: Vec<Option<usize>>,
     row: Row,
@@ -163,7 +163,7 @@ pub struct Reader {
     stamps: Vec<f64>,
 }
 
-/// Where the bodies of a system are in some configuration.
+/// Computes the poses of a system's bodies in a configuration.
 #[derive(Debug)]
 struct Kinematics {
     poses: BodyPoses,
@@ -182,7 +182,7 @@ impl Kinematics {
         self.poses.system().model.body_count()
     }
 
-    /// Position and velocity of the joints that have one.
+    /// Position and velocity of the joints with one degree of freedom.
     fn joints(&self, motion: &fly::SystemMotion, positions: &mut Vec<f64>, rates: &mut Vec<f64>) {
         let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or(f64::NAN);
         for joint in &self.joints {
@@ -193,17 +193,17 @@ impl Kinematics {
 }
 
 impl Reader {
-    /// Takes the last row: nothing follows.
+    /// Adds the last row.
     pub fn finish(&mut self, collector: &mut Collector) {
         if std::mem::take(&mut self.has_row) {
             collector.row(&self.row);
         }
     }
 
-    /// Takes a message.
+    /// Processes a message.
     ///
     /// # Errors
-    /// It is not what its topic says.
+    /// The message does not match its topic.
     pub fn message(
         &mut self,
         topic: &str,
@@ -248,7 +248,7 @@ impl Reader {
                     kinematics.joints(&motion, joints, rates);
                     let poses = &mut row.reference_bodies;
                     poses.clear();
-                    // None for a configuration of another system.
+                    // `None` for a configuration of another system.
                     if let Some(known) = kinematics.poses.of(&motion.configuration) {
                         lay_out(known, &self.same, poses);
                     }
@@ -259,7 +259,7 @@ impl Reader {
                 row.bodies.clear();
                 row.bodies
                     .extend(message.transforms.iter().filter_map(transform));
-                // A vehicle of one body whose truth is told.
+                // A vehicle of one body with known truth.
                 if let ([only], Some(real)) = (row.bodies.as_mut_slice(), row.true_pose) {
                     *only = real;
                 }
@@ -300,7 +300,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Begins the row of the frame that was decoded.
+    /// Begins the row of the decoded frame.
     fn begin(&mut self) {
         let frame = &self.frame;
         let row = &mut self.row;
@@ -313,7 +313,7 @@ impl Reader {
         self.places
             .read(&frame.values, &frame.valid, &self.stamps, row);
         if row.bodies.len() != self.drawn {
-            // The plant may have other bodies than the controller's model, and nobody describes it.
+            // The plant may have bodies that the controller's model lacks, and there is no description of it.
             row.bodies.clear();
         }
         self.true_bodies = !row.bodies.is_empty();
@@ -321,7 +321,8 @@ impl Reader {
     }
 }
 
-/// For each body of what is drawn the one of the controller's model: that of the same name, or of a single free one the only free one.
+/// For each drawn body, the body of the controller's model with the same name; if both have a single free body, these
+/// correspond.
 fn same_bodies(drawn: &System, model: &System) -> Vec<Option<usize>> {
     let (drawn, model) = (&drawn.model, &model.model);
     let single = (model.body_count() == 1)
@@ -338,7 +339,8 @@ fn same_bodies(drawn: &System, model: &System) -> Vec<Option<usize>> {
     drawn.bodies().map(same).collect()
 }
 
-/// The poses of the model's bodies in the order of those that are drawn; not a number where there is none. Without a description there is one of each.
+/// The poses of the model's bodies in the order of the drawn ones; NaN for bodies without a counterpart. Without a
+/// description there is one of each.
 fn lay_out(poses: &[Pose], same: &[Option<usize>], to: &mut Vec<Pose>) {
     let pose = |of: &Option<usize>| of.and_then(|i| poses.get(i)).copied();
     if same.is_empty() {

@@ -1,4 +1,4 @@
-//! Where a frame holds what a report shows.
+//! Indices in a frame of the quantities that a report shows.
 
 use fly_hal::Signal;
 use fly_hal::signal::{TRUTH, group_names, truth};
@@ -20,7 +20,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Of frames of these signals, each with its index; what `commands` do is looked for among what a simulation tells.
+    /// For frames with these signals, each with its index; the outputs of `commands` are looked up among the
+    /// simulation's true values.
     pub fn new(signals: &[(usize, Signal)], groups: &[String], commands: &[Signal]) -> Self {
         let find = |name: &str| signals.iter().find(|(_, signal)| signal.name == name);
         let group_of = |signal: &Signal| {
@@ -63,12 +64,13 @@ impl Places {
         }
     }
 
-    /// How many bodies the truth has; none where it tells a pose alone.
+    /// Number of bodies with true poses; 0 if only a single true pose is known.
     pub const fn true_bodies(&self) -> usize {
         self.true_bodies.len()
     }
 
-    /// Takes what a frame tells beside the state: the truth, the air, the battery. `valid` and `stamps` are those of the groups (s, as the row's time).
+    /// Reads the quantities other than the state: truth, air, battery. `valid` and `stamps` belong to the groups (s,
+    /// like the row's time).
     pub fn read(&self, values: &[f64], valid: &[bool], stamps: &[f64], row: &mut Row) {
         row.true_pose = take(self.true_pose.as_ref(), values, valid);
         let bodies = self.true_bodies.iter();
@@ -93,7 +95,7 @@ impl Places {
         }
     }
 
-    /// Takes the measured state and the recorded setpoints.
+    /// Reads the measured state and the recorded setpoints.
     pub fn read_state(&self, values: &[f64], valid: &[bool], row: &mut Row) {
         row.pose = take(self.pose.as_ref(), values, valid);
         row.twist = take(self.twist.as_ref(), values, valid);
@@ -106,13 +108,13 @@ impl Places {
     }
 }
 
-/// The places of so many components, and their group.
+/// The indices of this many components, and their group.
 fn of<const N: usize>(found: Option<(Vec<usize>, usize)>) -> Option<([usize; N], usize)> {
     let (places, group) = found?;
     Some((places.try_into().ok()?, group))
 }
 
-/// The values at some places, if their group is valid and all of them are numbers.
+/// The values at some indices, if their group is valid and all are finite.
 fn take<const N: usize>(
     place: Option<&([usize; N], usize)>,
     values: &[f64],

@@ -1,11 +1,11 @@
-//! One tick, from whatever log.
+//! One tick of any kind of log.
 
 use fly_log::schema::fly;
 
 /// Position x, y, z (m, world), then the quaternion w, x, y, z, world from body.
 pub type Pose = [f64; 7];
 
-/// What is known of a tick. All in SI units and this project's frames.
+/// The data of a tick, in SI units and this project's frames.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// Flight time, s.
@@ -22,32 +22,32 @@ pub struct Row {
     pub reference: Option<Pose>,
     /// The reference's velocity and angular velocity, in its own frame.
     pub reference_twist: Option<[f64; 6]>,
-    /// Pose of every body: the true one where it is told.
+    /// Pose of every body: the true one, if known.
     pub bodies: Vec<Pose>,
     /// Pose of every body of the reference.
     pub reference_bodies: Vec<Pose>,
-    /// Position of each joint with one degree of freedom, NaN for others, and what it should be.
+    /// Position of each joint with one degree of freedom (NaN for others), actual and desired.
     pub joints: [Vec<f64>; 2],
-    /// Velocity of the same.
+    /// Velocity of these joints, actual and desired.
     pub joint_rates: [Vec<f64>; 2],
     /// The controller's step.
     pub control: Option<fly::Control>,
     /// The commands that were sent.
     pub commands: Vec<f64>,
-    /// What the actuators really did, in the order of the commands; NaN where nobody says.
+    /// The actuators' true outputs, in the order of the commands; NaN if unknown.
     pub actual: Vec<f64>,
     /// Velocity of the air, world, m/s.
     pub wind: Option<[f64; 3]>,
     /// Standard deviations of an estimate: attitude (rad), velocity (m/s), position (m), each of three axes together.
     pub deviations: Option<[f64; 3]>,
-    /// V.
+    /// Battery voltage, V.
     pub voltage: Option<f64>,
-    /// How old the pose of the frame is, s.
+    /// Age of the frame's pose, s.
     pub age: Option<f64>,
 }
 
 impl Row {
-    /// An empty row that keeps its memory.
+    /// Clears the row and keeps its memory.
     pub fn clear(&mut self, time: f64) {
         let Self {
             mut bodies,

@@ -1,23 +1,23 @@
-//! The numbers of a flight.
+//! The statistics of a flight.
 
 use serde::Serialize;
 
-/// A number of the report, which several flights are compared by.
+/// A statistic of the report, by which flights are compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Number {
-    /// A word for programs.
+    /// Its key, for programs.
     pub key: &'static str,
-    /// For people.
+    /// Its label, for readers.
     pub label: String,
-    /// In this unit.
+    /// Its value, in `unit`.
     pub value: f64,
     /// Its unit.
     pub unit: &'static str,
-    /// Whether less of it is better; `None` where neither is.
+    /// Whether a smaller value is better; `None` if neither is.
     pub less_is_better: Option<bool>,
 }
 
-/// Root mean square and largest value of a number that is not negative.
+/// Root mean square and largest value of a non-negative quantity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Magnitude {
     squares: f64,
@@ -28,7 +28,7 @@ pub struct Magnitude {
 }
 
 impl Magnitude {
-    /// Takes a value.
+    /// Adds a value.
     pub fn add(&mut self, time: f64, value: f64) {
         if !value.is_finite() {
             return;
@@ -51,32 +51,32 @@ impl Magnitude {
     }
 }
 
-/// What is added up over a flight.
+/// Statistics accumulated over a flight.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
-    /// Ticks.
+    /// Number of ticks.
     pub ticks: u64,
-    /// Ticks without new data.
+    /// Number of ticks without new data.
     pub without_data: u64,
-    /// Steps of the controller while it flew.
+    /// Number of controller steps while it flew.
     pub steps: u64,
-    /// Of these, with inputs at their limits.
+    /// Number of these steps with inputs at their limits.
     pub saturated: u64,
     /// Errors of distance (m) and angle (rad) while it flew.
     pub errors: [Magnitude; 2],
-    /// Whether they are those of the true state.
+    /// Whether they are errors of the true state.
     pub is_true: bool,
-    /// Names of the errors; `None` for one that there is not.
+    /// Names of the errors; `None` for an error that does not exist.
     pub error_names: [Option<&'static str>; 2],
     /// When they settled within 2 % of their largest value, s; `None` if they did not.
     pub settled: [Option<f64>; 2],
     /// W at the first and at the last of these steps, J.
     pub energy: Option<[f64; 2]>,
-    /// m/s, rad/s and rad.
+    /// Speed, m/s.
     pub speed: Magnitude,
-    /// Rate of turning.
+    /// Angular rate, rad/s.
     pub rate: Magnitude,
-    /// Angle between the body's z axis and the vertical.
+    /// Angle between the body's z axis and the vertical, rad.
     pub tilt: Magnitude,
     /// Sum of all thrusts, N.
     pub thrust: Magnitude,
@@ -89,7 +89,7 @@ pub struct Statistics {
 /// Whether less is better.
 const LESS: Option<bool> = Some(true);
 
-/// Adds a number that exists.
+/// Adds a statistic, if it exists.
 fn push(
     numbers: &mut Vec<Number>,
     key: &'static str,
@@ -110,7 +110,7 @@ fn push(
 }
 
 impl Statistics {
-    /// The numbers that exist, in their order.
+    /// The statistics that exist, in order.
     pub fn numbers(&self) -> Vec<Number> {
         let mut numbers = Vec::new();
         let mut add = |key, label: String, value: Option<f64>, unit, less_is_better| {
@@ -179,7 +179,7 @@ impl Statistics {
         numbers
     }
 
-    /// Those of the errors, by their kinds.
+    /// Adds the statistics of the errors.
     fn add_errors(
         &self,
         add: &mut impl FnMut(&'static str, String, Option<f64>, &'static str, Option<bool>),

@@ -1,4 +1,4 @@
-//! Reads a PX4 ULog: what was flown, and by which setpoints and motors. There are no energies and no verdict.
+//! Reads a PX4 ULog: the flown path, setpoints and motors, without energies or a verdict.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::row::Row;
 use crate::error::ReportError;
 use fly_mechanics::scene::{RotorShape, Scene, Shape};
 
-/// Reads all of it.
+/// Reads the whole log.
 ///
 /// # Errors
 /// As [`Flight::open`].
@@ -81,11 +81,11 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         row.commands.extend_from_slice(frame.motors);
         collector.row(&row);
     }
-    // Nobody flew by this program's law, but setpoints were to be followed.
+    // The flight was not controlled by this program's law, but it followed setpoints.
     collector.finish()
 }
 
-/// The craft that a ULog's parameters describe: where its motors are.
+/// The vehicle described by a ULog's parameters: the positions of its motors.
 fn of_motors(name: &str, motors: &Motors) -> Scene {
     let mut scene = Scene::unknown(vec![name.to_owned()]);
     let reach = |x: f64, y: f64| x.hypot(y);

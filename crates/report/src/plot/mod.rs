@@ -8,7 +8,7 @@ use fly_plot::Stroke;
 pub use page::page;
 pub use signals::{Request, signals};
 
-/// What of the logs is drawn, and how large.
+/// Options of a figure: what is drawn, and its size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// First and last flight time, s.
@@ -17,7 +17,7 @@ pub struct Options {
     pub columns: Option<usize>,
     /// Width of the figure, px; `None` to choose by the columns.
     pub width: Option<f64>,
-    /// Whether what is whole of a damaged log is drawn.
+    /// Whether the intact part of a damaged log is drawn.
     pub allow_damaged: bool,
 }
 
@@ -33,7 +33,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Columns and width of a figure with so many panels.
+    /// Columns and width of a figure with this many panels.
     fn size(&self, panels: usize) -> (usize, f64) {
         let columns = self.columns.unwrap_or(if panels > 2 { 2 } else { 1 });
         let width = match columns {
@@ -59,12 +59,12 @@ fn density(unit: &str) -> String {
     }
 }
 
-/// Of several flights: the colour tells the component, the stroke the flight.
+/// With several flights, the colour distinguishes the component and the stroke the flight.
 fn stroke_of(flight: usize) -> Stroke {
     Stroke::ALL[flight % Stroke::ALL.len()]
 }
 
-/// Names of logs, each shown once: those of their files without end, with their folders where two are the same.
+/// Short names of logs: their file names without extension, and with their folders if two are the same.
 fn names<'a>(paths: impl Iterator<Item = &'a std::path::Path> + Clone) -> Vec<String> {
     let stem = |path: &std::path::Path| {
         let stem = path.file_stem().unwrap_or(path.as_os_str());

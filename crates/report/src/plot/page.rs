@@ -7,9 +7,9 @@ use crate::flight::{Flight, Number};
 use crate::panels::{self, Line};
 use crate::report::Verdict;
 
-/// Most flights that are told apart by the stroke.
+/// Largest number of flights distinguished by their strokes.
 const MOST: usize = Stroke::ALL.len();
-/// The numbers that stand below the title, if they exist.
+/// The statistics below the title, if they exist.
 const NUMBERS: [&str; 5] = [
     "distance_rms",
     "distance_max",
@@ -18,9 +18,10 @@ const NUMBERS: [&str; 5] = [
     "saturated",
 ];
 
-/// The panels of a [report](crate::report()) as a figure: what a flight was like on one page.
+/// The panels of a [report](crate::report()) as a figure: a flight on one page.
 ///
-/// Of several flights the colour of a curve tells the component and its stroke the flight, of four at most; references are those of the first one.
+/// With several flights, at most four, the colour of a curve distinguishes the component and its stroke the flight;
+/// references are those of the first one.
 pub fn page(flights: &[Flight], options: &Options) -> Figure {
     let labels = names(flights.iter().map(|flight| flight.path.as_path()));
     let mut merged: Vec<(String, Panel)> = Vec::new();
@@ -102,7 +103,7 @@ fn curve(line: &Line, points: Vec<[f64; 2]>, log: bool, several: Option<(usize, 
     let curve = Curve::new(points, Color::Series(line.color))
         .labelled(label)
         .stroke(stroke);
-    // What theory allows falls far below what the flight comes to.
+    // The predicted bound falls far below the values that the flight reaches.
     if log && own != Stroke::Solid {
         curve.aside()
     } else {
@@ -110,7 +111,7 @@ fn curve(line: &Line, points: Vec<[f64; 2]>, log: bool, several: Option<(usize, 
     }
 }
 
-/// A column over time; of a cell with several numbers the lowest and the highest.
+/// A column over time; for a cell with several numbers, the lowest and the highest.
 fn over_times(flight: &Flight, line: &Line, options: &Options) -> Vec<[f64; 2]> {
     let Some(column) = flight.plots.find(&line.column) else {
         return Vec::new();
@@ -163,7 +164,7 @@ fn note(flights: &[Flight]) -> String {
         Some(format!("{label} {} {unit}", significant(*value)))
     });
     let numbers = shown.collect::<Vec<_>>().join("; ");
-    // What the reader must know of the log stands beside them.
+    // Notes on the log are shown beside them.
     let lines = std::iter::once(&numbers).chain(&only.notes);
     let lines = lines.filter(|line| !line.is_empty());
     let sentences = lines.map(|line| format!("{}.", line.trim_end_matches('.')));

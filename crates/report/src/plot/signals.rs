@@ -1,4 +1,4 @@
-//! Chosen columns of logs as a figure.
+//! Selected columns of logs as a figure.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use super::{Options, density, names, stroke_of};
 use crate::error::ReportError;
 use crate::spectrum::Welch;
 
-/// A panel of columns of the log's table. In names, `*` stands for anything.
+/// A panel with columns of the log's table. `*` in a name matches anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// These over time.
+    /// These columns over time.
     Signals(Vec<String>),
-    /// The second over the first.
+    /// The second column over the first.
     Xy([String; 2]),
     /// The rate of change of a column over the column itself: its phase portrait.
     Phase(String),
-    /// Power spectral densities of these.
+    /// Power spectral densities of these columns.
     Spectrum(Vec<String>),
 }
 
@@ -41,19 +41,20 @@ struct Signal {
     values: Vec<f64>,
 }
 
-/// The columns of a log that somebody asked for.
+/// The requested columns of a log.
 struct Table {
     times: Vec<f64>,
     signals: Vec<Signal>,
 }
 
-/// Draws columns of the logs' tables, one panel for each request: those that `fly log info LOG --signals` lists.
+/// Draws columns of the logs' tables, one panel for each request. `fly log info LOG --signals` lists the columns.
 ///
-/// Of several logs the colour of a curve tells the column and its stroke the log; where there is one column only, the colour tells the log. A cell without a number
-/// is a gap; what is true is 1, what is false 0.
+/// With several logs, the colour of a curve distinguishes the column and its stroke the log; with a single column, the
+/// colour distinguishes the log. A cell without a number is a gap; true is 1 and false is 0.
 ///
 /// # Errors
-/// [`ReportError::Signal`] for a name that no log has, or that holds no numbers, [`ReportError::Log`] for a log that cannot be read.
+/// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
+/// that cannot be read.
 pub fn signals(
     logs: &[&Path],
     requests: &[Request],
@@ -76,7 +77,7 @@ pub fn signals(
         },
         panels,
         columns,
-        // A plane is as high as wide.
+        // A phase plane is as high as wide.
         width: if only_planes && columns == 1 {
             options.width.unwrap_or(520.0)
         } else {
@@ -87,7 +88,7 @@ pub fn signals(
 }
 
 impl Table {
-    /// Reads what is asked for.
+    /// Reads the requested columns.
     fn read(path: &Path, requests: &[Request], options: &Options) -> Result<Self, ReportError> {
         let reading = fly_log::Options {
             allow_truncated: options.allow_damaged,
@@ -138,7 +139,7 @@ fn number(cell: &Cell) -> f64 {
     }
 }
 
-/// The places of the columns that a pattern names.
+/// The indices of the columns that match a pattern.
 fn find(path: &Path, columns: &[Column], pattern: &str) -> Result<Vec<usize>, ReportError> {
     let refuse = |found: String| ReportError::Signal {
         path: path.into(),
@@ -168,7 +169,7 @@ fn find(path: &Path, columns: &[Column], pattern: &str) -> Result<Vec<usize>, Re
     Ok(places)
 }
 
-/// Whether a name is what the pattern says: `*` stands for anything, also for nothing.
+/// Whether a name matches the pattern: `*` matches anything, including nothing.
 fn is_like(name: &str, pattern: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return name == pattern;
@@ -323,7 +324,7 @@ fn curves(
     }
 }
 
-/// Rates of change at every sample: of the parabola through it and its neighbours.
+/// Rates of change at every sample, from the parabola through it and its neighbours.
 fn rates(times: &[f64], values: &[f64]) -> Vec<f64> {
     let slope = |i: usize, j: usize| (values[j] - values[i]) / (times[j] - times[i]);
     let last = values.len().saturating_sub(1);
@@ -340,7 +341,7 @@ fn rates(times: &[f64], values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Welch's estimate at the median rate of the samples; a longer step than usual is a gap.
+/// Welch's estimate at the samples' median rate; a longer step than usual is a gap.
 fn spectrum(table: &Table, signal: &Signal) -> Vec<[f64; 2]> {
     let mut steps: Vec<f64> = table.times.windows(2).map(|two| two[1] - two[0]).collect();
     steps.sort_unstable_by(f64::total_cmp);
@@ -387,7 +388,7 @@ mod tests {
         }
     }
 
-    /// On uneven times, exact for parabolas but at both ends.
+    /// On uneven times, exact for parabolas except at both ends.
     #[test]
     fn rates_are_those_of_parabolas() {
         let times = [0.0, 0.1, 0.35, 0.4, 0.9];

@@ -1,8 +1,8 @@
-//! What is flown: a configuration, what is set in it, and what is varied.
+//! A campaign's plan: a configuration, the values set in it, and the variations.
 //!
-//! The flights of a plan are numbered from 0: all `flights` of the first point of the grid, then those of the second. Of the
-//! keys with a grid the one that was written last changes fastest. What is drawn depends on the plan's seed, the flight's number
-//! and the key alone.
+//! The flights of a plan are numbered from 0: all `flights` of the first point of the grid, then those of the second.
+//! Of the keys with a grid, the last one written changes fastest. Random values depend only on the plan's seed, the
+//! flight's number and the key.
 
 mod read;
 mod variation;
@@ -20,29 +20,29 @@ use crate::random::Stream;
 use fly_table::{Cell, Column, Kind};
 use variation::Variation;
 
-/// The key of the seed that every flight gets.
+/// The key of each flight's seed.
 const SEED: &str = "flight.seed";
 
-/// Most flights of a campaign: its journal is found by an index in memory.
+/// Largest number of flights in a campaign: its journal has an index in memory.
 const MOST_FLIGHTS: u64 = 10_000_000;
 
-/// Beside the values of so many flights a value that is wrong is tried, before the plan is called wrong.
+/// Number of flights beside whose values an invalid value is tried before the plan is rejected.
 const OTHERS: u64 = 16;
-/// So many combinations that are wrong are told before the flights.
+/// Number of invalid combinations that are reported before the flights.
 const WARNINGS: usize = 5;
 
-/// What the command line says about a plan.
+/// The command line's part of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct PlanOptions {
-    /// The plan's file, or the name of a shipped one; without it the rest says everything.
+    /// The plan's file, or the name of a shipped one; `None` if the command line contains the whole plan.
     pub file: Option<PathBuf>,
     /// The configuration, if its path is not empty, and flags that change it.
     pub base: Options,
     /// Every `--vary`, in order.
     pub vary: Vec<String>,
-    /// Instead of the plan's own.
+    /// Replaces the plan's own number of flights.
     pub flights: Option<u64>,
-    /// Instead of the plan's own.
+    /// Replaces the plan's own seed.
     pub seed: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ pub struct Plan {
     template: Template,
     fixed: Vec<Assignment>,
     varied: Vec<Variation>,
-    /// Flights of every point of the grid.
+    /// Number of flights at every point of the grid.
     flights: u64,
     points: u64,
     seed: u64,
@@ -63,10 +63,10 @@ pub struct Plan {
 
 /// # Reading
 impl Plan {
-    /// Reads a plan and its configuration. [`check`](Self::check) says whether it can be flown.
+    /// Reads a plan and its configuration. Use [`check`](Self::check) to find out whether it can be flown.
     ///
     /// # Errors
-    /// What cannot be found, read or understood, with its place.
+    /// Anything that cannot be found, read or understood, with its place.
     pub fn read(options: &PlanOptions) -> Result<Self, ConfigError> {
         let source = options.file.as_deref().map(sweep).transpose()?;
         let mut written = match &source {
@@ -122,7 +122,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The same flown by this build of the program, which its [identity](Self::identity) tells from now on; `mixes`: journals of other builds are taken as well.
+    /// The same plan, flown by this build of the program, which becomes part of its [identity](Self::identity). `mixes`
+    /// accepts journals of other builds.
     #[must_use]
     pub fn built_by(mut self, build: &str, mixes: bool) -> Self {
         self.identity = format!("{BUILD}{build}\n{}", self.identity);
@@ -151,18 +152,19 @@ impl Plan {
         ))
     }
 
-    /// Looks at the whole plan before anything flies: the configuration, and every key with every value that was written out,
-    /// with the ends of every range, else with a draw. A value that is wrong alone and beside what every flight that is looked at draws for the other keys is a mistake of the plan. Values that are wrong
-    /// only together are warned of, and their flights become rows that say so.
+    /// Checks the whole plan before anything flies: the configuration, and every key with each listed value, both ends
+    /// of each range, or a random value. A value that is invalid on its own, and together with the other keys' values
+    /// in every flight tried, is an error of the plan. Values that are invalid only in combination cause a warning;
+    /// their flights become rows that say so.
     ///
     /// # Errors
-    /// Everything that is wrong, with its place; the backend cannot be loaded, or is not a simulation.
+    /// All problems found, with their places; or the backend cannot be loaded or is not a simulation.
     pub fn check(&self, search: &SearchPath) -> Result<(), FlightError> {
         self.try_with(&self.fixed, search)?;
         let mut found: Vec<Diagnostic> = Vec::new();
         let mut together: Vec<String> = Vec::new();
         {
-            // What a backend warns of it has said once.
+            // The backend's warnings have been shown once.
             let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
             self.check_values(search, &mut found, &mut together)?;
         }
@@ -176,7 +178,7 @@ impl Plan {
         }
     }
 
-    /// Every value beside those of the first flight; where it is wrong there, alone and beside those of others.
+    /// Checks every value with those of the first flight and, if it is invalid there, alone and with those of others.
     fn check_values(
         &self,
         search: &SearchPath,
@@ -239,7 +241,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Flights that stand for all, but the first: as many as [`OTHERS`], evenly over the plan.
+    /// Representative flights other than the first: [`OTHERS`] of them, evenly spaced over the plan.
     fn others(&self) -> Vec<u64> {
         let count = OTHERS.min(self.flights());
         let mut all: Vec<u64> = (1..=count)
@@ -249,7 +251,7 @@ impl Plan {
         all
     }
 
-    /// What a flight draws for all keys but one, in words.
+    /// A flight's random values for all keys but one, in words.
     fn told(&self, flight: u64, but: usize) -> String {
         let points = self.points_of(flight);
         let all = self.varied.iter().zip(points).enumerate();
@@ -277,10 +279,10 @@ impl Plan {
     }
 }
 
-/// How the line of an identity begins that names the build.
+/// Prefix of the line of an identity that names the build.
 const BUILD: &str = "build = ";
 
-/// The build that an identity names, and the rest of it.
+/// The build in an identity, and the rest of it.
 pub(crate) fn split_build(identity: &str) -> (Option<&str>, &str) {
     let named = identity
         .strip_prefix(BUILD)
@@ -288,7 +290,7 @@ pub(crate) fn split_build(identity: &str) -> (Option<&str>, &str) {
     named.map_or((None, identity), |(build, rest)| (Some(build), rest))
 }
 
-/// What one flight sets.
+/// The values that one flight sets.
 struct Drawn {
     cells: Vec<Cell>,
     assignments: Vec<Assignment>,
@@ -296,22 +298,22 @@ struct Drawn {
 
 /// # Flights
 impl Plan {
-    /// Its name: that of its file, else that of its configuration.
+    /// Its name: that of its file or, without one, of its configuration.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many flights it has.
+    /// Number of flights.
     pub fn flights(&self) -> u64 {
         self.points * self.flights
     }
 
-    /// Everything that its rows depend on, as text: two plans with the same have the same rows.
+    /// Everything that its rows depend on, as text: plans with the same identity have the same rows.
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// The columns of what is varied: those of every key, then `flight.seed`.
+    /// The columns of the varied keys, then `flight.seed`.
     pub fn columns(&self) -> Vec<Column> {
         let mut columns: Vec<Column> = self.varied.iter().flat_map(Variation::columns).collect();
         if self.draws_seeds() {
@@ -329,10 +331,10 @@ impl Plan {
         self.drawn(index).cells
     }
 
-    /// The configuration before anything is varied.
+    /// The configuration before variation.
     ///
     /// # Errors
-    /// Everything that is wrong with it, with its place.
+    /// All problems in it, with their places.
     pub fn base(&self) -> Result<Configuration, ConfigError> {
         Configuration::read(self.template.with(&self.fixed)?)
     }
@@ -340,18 +342,18 @@ impl Plan {
     /// The configuration of a flight.
     ///
     /// # Errors
-    /// Everything that is wrong with it, with its place.
+    /// All problems in it, with their places.
     pub fn configuration(&self, index: u64) -> Result<Configuration, ConfigError> {
         let document: Document = self.template.with(&self.drawn(index).assignments)?;
         Configuration::read(document)
     }
 
-    /// Whether every flight gets a seed of its own: unless the plan varies it itself.
+    /// Whether every flight gets its own seed, which it does unless the plan varies the seed.
     fn draws_seeds(&self) -> bool {
         self.varied.iter().all(|one| one.key != SEED)
     }
 
-    /// The point of every key's grid in a flight.
+    /// The grid index of every key in a flight.
     fn points_of(&self, index: u64) -> Vec<u64> {
         let mut point = index / self.flights;
         // The last one changes fastest.
@@ -389,7 +391,7 @@ impl Plan {
     }
 }
 
-/// The place of what a campaign sets by itself.
+/// The place of values that a campaign sets by itself.
 fn generated() -> Place {
     use fly_flight::config::{Origin, Source};
     use std::sync::{Arc, LazyLock};

@@ -1,4 +1,4 @@
-//! Reads a plan from its file and from flags, with the place of every mistake.
+//! Reads a plan from its file and from flags, with the place of every error.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use fly_table::{Cell, Kind};
 
 /// The keys of a plan.
 const KEYS: &str = "`config`, `flights`, `seed`, `set` or `vary`";
-/// What a variation may be.
+/// The kinds of variations.
 const VARIATIONS: [&str; 9] = [
     "values",
     "linspace",
@@ -23,13 +23,13 @@ const VARIATIONS: [&str; 9] = [
     "sphere",
     "rotation_deg",
 ];
-/// Most points of one key's grid.
+/// Largest number of points in one key's grid.
 const MOST_POINTS: f64 = 1e6;
 
-/// What a plan says.
+/// The content of a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// The configuration, and where it is named.
+    /// The configuration, and the place of its name.
     pub config: Option<(String, Place)>,
     pub flights: Option<u64>,
     pub seed: Option<u64>,
@@ -37,7 +37,7 @@ pub(crate) struct Written {
     pub varied: Vec<Variation>,
 }
 
-/// A text and where the part of it that was parsed begins.
+/// A text, and where the parsed part of it begins.
 struct Reader {
     source: Arc<Source>,
     shift: usize,
@@ -187,7 +187,7 @@ impl Reader {
             .ok_or_else(|| self.wrong(name, value, &format!("a whole number from {least} on")))
     }
 
-    /// The values of `[set]`; tables may be nested in it instead of dotted keys.
+    /// The values of `[set]`; nested tables are equivalent to dotted keys.
     fn fixed(&self, above: &str, table: &DeTable<'_>, to: &mut Vec<Assignment>) {
         for (key, value) in in_order(table) {
             let path = join(above, key.get_ref());
@@ -205,7 +205,7 @@ impl Reader {
         }
     }
 
-    /// The variations of `[vary]`; tables may be nested in it instead of quoted keys.
+    /// The variations of `[vary]`; nested tables are equivalent to quoted keys.
     fn varied(
         &self,
         above: &str,
@@ -234,7 +234,7 @@ impl Reader {
         Ok(())
     }
 
-    /// `{ uniform = [a, b] }` and its like.
+    /// `{ uniform = [a, b] }` and the like.
     fn variation(
         &self,
         key: &str,
@@ -329,7 +329,7 @@ impl Reader {
         })
     }
 
-    /// `values = […]`: numbers, texts, arrays of as many numbers each, or anything else as text.
+    /// `values = […]`: numbers, strings, arrays of equal length, or anything else as text.
     fn listed(&self, name: &str, given: &Spanned<DeValue<'_>>) -> Result<Values, Diagnostic> {
         let array = given.get_ref().as_array();
         let Some(array) = array.filter(|array| !array.is_empty()) else {
@@ -427,7 +427,7 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
     f64::is_finite(number).then_some(number)
 }
 
-/// A value as cells: one of a number, a text or a truth value, several of an array of numbers.
+/// A value as cells: one for a number, string or boolean, several for an array of numbers.
 fn components(value: &DeValue<'_>) -> Option<Vec<Cell>> {
     match value {
         DeValue::String(text) => Some(vec![Cell::Text(text.to_string())]),
@@ -444,7 +444,7 @@ fn components(value: &DeValue<'_>) -> Option<Vec<Cell>> {
     }
 }
 
-/// What the columns of these rows hold, if they fit into the same ones.
+/// The kinds of these rows' columns, if all rows fit the same ones.
 fn kinds(rows: &[Option<Vec<Cell>>]) -> Option<Vec<Kind>> {
     let kind = |cell: &Cell| match cell {
         Cell::Null | Cell::Text(_) => Kind::Text,
@@ -458,7 +458,7 @@ fn kinds(rows: &[Option<Vec<Cell>>]) -> Option<Vec<Kind>> {
         common = Some(match common {
             None => own,
             Some(before) if before == own => before,
-            // Whole numbers among others are numbers.
+            // Integers among floats are floats.
             Some(before)
                 if [&before, &own]
                     .iter()

@@ -1,4 +1,4 @@
-//! What a key is varied over: the points of a grid, or a distribution.
+//! The variation of a key: the points of a grid, or a distribution.
 
 use fly_flight::config::{Assignment, Place};
 
@@ -11,50 +11,50 @@ pub(crate) struct Variation {
     /// The dotted key.
     pub key: String,
     pub key_place: Place,
-    /// Where its values are described.
+    /// The place of its values.
     pub place: Place,
     pub values: Values,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Values {
-    /// One after the other, with the places of those that were written out.
+    /// Listed values, with the places of those that were written out.
     Listed {
         kinds: Vec<Kind>,
         cells: Vec<Vec<Cell>>,
         places: Vec<Place>,
     },
-    /// Equal steps from the first to the second.
+    /// `count` equal steps from the first value to the second.
     Linspace { from: f64, to: f64, count: u64 },
-    /// Another draw in every flight.
+    /// A new random value in every flight.
     Random(Distribution),
 }
 
-/// What is drawn.
+/// A distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Distribution {
     Uniform(f64, f64),
     LogUniform(f64, f64),
     /// Mean and standard deviation.
     Normal(f64, f64),
-    /// Whole numbers, both included.
+    /// Integers, both ends included.
     Integers(i64, i64),
     /// Three numbers: a point within this distance of the origin, uniform in volume.
     Ball(f64),
     /// Three numbers: a point at this distance from the origin, uniform in area.
     Sphere(f64),
-    /// A rotation vector of at most so many radians, uniform in volume of the rotations.
+    /// A rotation vector of at most this angle, rad, uniform in the volume of rotations.
     Rotation(f64),
 }
 
 impl Distribution {
-    /// One draw: a cell, or three.
+    /// One random value: a cell, or three.
     fn draw(self, stream: &mut Stream) -> Vec<Cell> {
         let scaled = |direction: [f64; 3], length: f64| {
             direction.map(|part| Cell::Float(part * length)).to_vec()
         };
         match self {
-            // Convex: the ends are not exceeded, and do not overflow.
+            // A convex combination neither exceeds the ends nor overflows.
             Self::Uniform(from, to) => {
                 let part = stream.uniform();
                 vec![Cell::Float(from * (1.0 - part) + to * part)]
@@ -90,7 +90,7 @@ impl Distribution {
         }
     }
 
-    /// Values that stand for all: the ends where there are some, else a draw.
+    /// Representative values: the ends, if there are any, else a random value.
     fn trials(self, stream: &mut Stream) -> Vec<Vec<Cell>> {
         match self {
             Self::Uniform(from, to) | Self::LogUniform(from, to) => {
@@ -103,8 +103,8 @@ impl Distribution {
     }
 }
 
-/// The angle below which lies this part of the rotations by at most `most`: the volume of rotations by at most t grows as
-/// t - sin t (the Haar measure of SO(3) in axis and angle).
+/// The angle below which lies this fraction of the rotations by at most `most`: the volume of rotations by at most t
+/// grows as t - sin t (the Haar measure of SO(3) in axis and angle).
 fn angle(part: f64, most: f64) -> f64 {
     let volume = |t: f64| {
         // By its series where the difference would cancel: t^3/6 - t^5/120 + t^7/5040, exact to 1e-13 there.
@@ -130,7 +130,7 @@ fn angle(part: f64, most: f64) -> f64 {
 }
 
 impl Variation {
-    /// How many points of the grid it makes; 1 if it is drawn.
+    /// Number of grid points; 1 for a distribution.
     pub fn points(&self) -> u64 {
         match &self.values {
             Values::Listed { cells, .. } => cells.len() as u64,
@@ -139,7 +139,7 @@ impl Variation {
         }
     }
 
-    /// The columns of its values: one, or one for each component.
+    /// The columns of its values: one, or one per component.
     pub fn columns(&self) -> Vec<Column> {
         let kinds = match &self.values {
             Values::Listed { kinds, .. } => kinds.clone(),
@@ -179,7 +179,7 @@ impl Variation {
         }
     }
 
-    /// What sets these cells, which are its value at a point of its grid.
+    /// The assignment of these cells, its value at a grid point.
     pub fn assignment(&self, point: u64, cells: &[Cell]) -> Assignment {
         let written = match &self.values {
             Values::Listed { places, .. } => at(places, point),
@@ -193,7 +193,7 @@ impl Variation {
         }
     }
 
-    /// Values that stand for all of them: every one that was written out, the ends of ranges, else a draw.
+    /// Representative values: every listed one, the ends of ranges, else a random value.
     pub fn trials(&self, seed: u64) -> Vec<(Vec<Cell>, Assignment)> {
         let with = |point: u64, cells: Vec<Cell>| {
             let assignment = self.assignment(point, &cells);
@@ -213,7 +213,7 @@ impl Variation {
         }
     }
 
-    /// What tells it from any other one.
+    /// Identifies it uniquely.
     pub fn identity(&self) -> String {
         let values = match &self.values {
             Values::Listed { places, .. } => {
@@ -233,11 +233,11 @@ fn at<T>(all: &[T], point: u64) -> Option<&T> {
     all.get(usize::try_from(point).ok()?)
 }
 
-/// A cell as a value in TOML; nothing as an empty text.
+/// A cell as a TOML value; an empty string for nothing.
 pub(crate) fn value(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
-        // With a point or an exponent: a whole number would be another type.
+        // With a decimal point or an exponent: an integer would have another type.
         Cell::Float(number) => format!("{number:?}"),
         Cell::Text(text) => toml::Value::from(text.as_str()).to_string(),
         other => other.to_string(),

@@ -1,8 +1,8 @@
-//! Reads a table into a settings struct with exact places in every error.
+//! Decodes a table into a settings struct, with an exact place in every error.
 //!
-//! toml's own deserializer reports one error as text. This one keeps it structured (which key, what was expected, what
-//! was found), reports every unknown key of a table at once, refuses arrays that are too long, and numbers that are not
-//! finite.
+//! toml's own deserializer reports one error as text. This decoder keeps errors structured (which key, what was
+//! expected, what was found), reports all unknown keys of a table at once, and rejects arrays that are too long and
+//! numbers that are not finite.
 
 mod problem;
 mod value;
@@ -19,11 +19,11 @@ use value::TableDecoder;
 
 pub(super) use problem::hint;
 
-/// Problems found so far, so that one run reports all of them.
+/// Problems found so far; one run reports all of them.
 type Problems = RefCell<Vec<Problem>>;
 
 impl Fragment {
-    /// Reads the whole table as `T`.
+    /// Decodes the whole table as `T`.
     ///
     /// # Errors
     /// Unknown keys with the nearest valid name, missing keys, wrong types and lengths, numbers that are not finite.
@@ -31,7 +31,7 @@ impl Fragment {
         self.decode_without(&[])
     }
 
-    /// Reads the table as `T` as if the keys of `ignored` were not there.
+    /// Decodes the table as `T`, ignoring the keys in `ignored`.
     ///
     /// # Errors
     /// As for [`decode`](Self::decode).
@@ -57,7 +57,7 @@ impl Fragment {
             Ok(value) if problems.is_empty() => Ok(value),
             other => {
                 problems.extend(other.err());
-                // Each costs a search for its place.
+                // Locating each of them costs a search.
                 let more = problems.len().saturating_sub(SHOWN);
                 problems.truncate(SHOWN);
                 let diagnostics = problems.into_iter().map(|problem| problem.explain(self));

@@ -1,4 +1,4 @@
-//! What can be wrong with a value, and its message.
+//! Problems with a value, and their messages.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use serde::de::{self, Expected, Unexpected};
 use super::super::diagnostic::{Diagnostic, list, nearest};
 use super::super::document::{Fragment, show_path};
 
-/// What is wrong, before it has a place in a file.
+/// A problem that has no place in a file yet.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) kind: Kind,
-    /// Keys from the table that is read down to the value.
+    /// Keys from the decoded table down to the value.
     pub(super) path: Vec<String>,
     pub(super) span: Option<Range<usize>>,
 }
@@ -53,7 +53,7 @@ impl Problem {
         }
     }
 
-    /// Gives it a place unless it has a better one already.
+    /// Sets the place, unless there is a more exact one already.
     pub(super) fn at(mut self, span: &Range<usize>) -> Self {
         self.span.get_or_insert_with(|| span.clone());
         self
@@ -128,7 +128,7 @@ impl Problem {
     }
 }
 
-/// Adds "did you mean" if a valid key is similar to the one that was written.
+/// Adds "did you mean" if a valid key is similar to the given one.
 pub(in crate::config) fn hint(diagnostic: Diagnostic, key: &str, valid: &[&str]) -> Diagnostic {
     match nearest(key, valid.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
@@ -187,7 +187,7 @@ impl de::Error for Problem {
     }
 }
 
-/// Rust's names of types in the words of someone who writes TOML.
+/// Translates Rust's type names for someone who writes TOML.
 fn humane_expected(expected: &str) -> String {
     match expected {
         "f64" | "f32" => "a number".to_owned(),

@@ -1,4 +1,5 @@
-//! Reads values: numbers, texts, arrays; in its children tables and enumerations, which hold values again.
+//! Decodes values: numbers, strings and arrays here; tables and enumerations, which contain values again, in the
+//! submodules.
 
 mod table;
 mod variant;
@@ -13,16 +14,16 @@ use super::problem::{Kind, Problem};
 pub(super) use table::TableDecoder;
 use variant::VariantDecoder;
 
-/// Reads any value.
+/// Decodes any value.
 pub(super) struct ValueDecoder<'a, 'i> {
     pub(super) value: &'a Spanned<DeValue<'i>>,
-    /// The key or index under which it stands.
+    /// The key or index of the value.
     pub(super) path: String,
     pub(super) problems: &'a Problems,
 }
 
 impl ValueDecoder<'_, '_> {
-    /// Runs `read` and gives its error this value's place and name.
+    /// Runs `read` and adds this value's place and name to its error.
     pub(super) fn locate<T>(
         self,
         read: impl FnOnce(&Self) -> Result<T, Problem>,
@@ -216,7 +217,7 @@ pub(super) fn unexpected<'a>(value: &'a DeValue<'_>) -> Unexpected<'a> {
 }
 
 struct ArrayAccess<'a, 'i> {
-    /// Elements still to come; taken from the front.
+    /// Remaining elements, taken from the front.
     elements: Vec<(usize, &'a Spanned<DeValue<'i>>)>,
     problems: &'a Problems,
 }

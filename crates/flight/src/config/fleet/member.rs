@@ -1,4 +1,4 @@
-//! One of `[[vehicles]]`: a configuration, and what the fleet changes in it.
+//! One of `[[vehicles]]`: a configuration and the fleet's changes to it.
 
 use fly_mechanics::System;
 
@@ -22,10 +22,10 @@ const KEYS: &[&str] = &[
     "safety",
 ];
 
-/// The sections of its file that it can change.
+/// Sections of the vehicle's file that the fleet can change.
 const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
 
-/// What of a backend's table belongs to a vehicle, and what of that tells its initial state.
+/// Keys of a backend's table that belong to a vehicle; the second one holds the initial state.
 const OWN: [&str; 2] = ["vehicle", "initial"];
 const INITIAL: [&str; 6] = [
     "position",
@@ -36,7 +36,7 @@ const INITIAL: [&str; 6] = [
     "joint_velocities",
 ];
 
-/// What of the fleet's table counts the commands and names the bodies of the whole world.
+/// Keys of the fleet's table that refer to commands and bodies of the whole world.
 const OF_THE_WORLD: [&str; 4] = ["initial", "faults", "actuators", "body"];
 
 /// A vehicle that has been read.
@@ -45,9 +45,9 @@ pub(super) struct Read {
     pub name_place: Place,
     pub configuration: Configuration,
     pub plant: System,
-    /// The description of the plant, as it was written.
+    /// The plant's description, as written.
     pub description: Table,
-    /// The initial state, as it was written.
+    /// The initial state, as written.
     pub initial: Table,
 }
 
@@ -61,7 +61,7 @@ impl Read {
     }
 }
 
-/// Reads one; `path` is that of the table of the fleet's backend.
+/// Reads one vehicle; `path` is the path of the fleet backend's table.
 pub(super) fn read(fleet: &Document, node: &Node, path: &str) -> Result<Read, ConfigError> {
     let Some(keys) = node.as_table() else {
         let diagnostic = Diagnostic::new("an element of `vehicles` has the wrong type");
@@ -118,7 +118,8 @@ pub(super) fn read(fleet: &Document, node: &Node, path: &str) -> Result<Read, Co
     })
 }
 
-/// Gives a configuration the fleet's `[flight]` and `[backend]`, and of its own backend what belongs to the vehicle. Returns the initial state.
+/// Inserts the fleet's `[flight]` and `[backend]` into a configuration, and the vehicle's keys of its own backend.
+/// Returns the initial state.
 fn put_into(
     fleet: &Document,
     root: &mut Node,
@@ -202,7 +203,7 @@ fn put_into(
     state
 }
 
-/// Says what of a vehicle's file has no effect.
+/// Reports the keys of a vehicle's file that have no effect.
 fn ignored<'a>(name: &str, path: &str, keys: impl Iterator<Item = &'a str>) {
     let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
     if !keys.is_empty() {
@@ -225,7 +226,7 @@ fn check_keys(keys: &Table) -> Result<(), ConfigError> {
     Err(hint(diagnostic, &entry.key, KEYS).into())
 }
 
-/// The string of a key that must be there, and its place.
+/// The string of a required key, and its place.
 fn string(node: &Node, keys: &Table, key: &str) -> Result<(String, Place), ConfigError> {
     let Some(entry) = keys.get(key) else {
         let diagnostic = Diagnostic::new(format!("a vehicle has no `{key}`"));
@@ -241,7 +242,7 @@ fn string(node: &Node, keys: &Table, key: &str) -> Result<(String, Place), Confi
     }
 }
 
-/// Rejects two vehicles of one name.
+/// Rejects two vehicles with the same name.
 pub(super) fn check(members: &[Read]) -> Result<(), ConfigError> {
     for (index, member) in members.iter().enumerate() {
         let twin = |other: &Read| other.name == member.name;

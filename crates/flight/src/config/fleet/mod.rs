@@ -1,4 +1,5 @@
-//! Several vehicles in one world: `[[vehicles]]`, each from a configuration of its own, and `[world]`, what nobody controls.
+//! Several vehicles in one world: `[[vehicles]]`, each from its own configuration, and `[world]`, the bodies that are
+//! not controlled.
 
 mod member;
 mod names;
@@ -44,26 +45,27 @@ const SECTIONS: &[&str] = &["flight", "vehicles", "world", "backend"];
 pub struct FleetConfiguration {
     /// The text it was read from, with the origin of every byte.
     pub document: Arc<Document>,
-    /// `[flight]`, of all; its duration is given.
+    /// `[flight]`, for all vehicles; its duration is required.
     pub flight: FlightSection,
     /// `[[vehicles]]`, in the order of the file.
     pub vehicles: Vec<Member>,
-    /// The description of the world: the bodies of all vehicles, named as by [`name_in_world`], and those of `[world]`.
+    /// The world's description: the bodies of all vehicles, named by [`name_in_world`], and those of `[world]`.
     pub world_text: Fragment,
-    /// The same as a system.
+    /// The world as a system.
     pub world: System,
-    /// `[backend]`, and the plugin's table with the initial state of all.
+    /// `[backend]`, and the plugin's table with the initial state of all vehicles.
     pub backend: BackendSection,
 }
 
 /// One of `[[vehicles]]`.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name, which no other has.
+    /// Its unique name.
     pub name: String,
-    /// As if it flew alone: what its file says, what the fleet's changes, `[flight]` and `[backend]` of the fleet, its initial state.
+    /// The configuration as for a flight alone: its file, the fleet's changes, the fleet's `[flight]` and `[backend]`,
+    /// and its initial state.
     pub configuration: Configuration,
-    /// What the simulation moves in its place: its vehicle, or `vehicle` of its file's backend.
+    /// The simulated plant: its vehicle, or the `vehicle` of its file's backend.
     pub plant: System,
 }
 
@@ -77,13 +79,13 @@ impl FleetConfiguration {
     /// Reads and checks the configuration that the command line names.
     ///
     /// # Errors
-    /// What is wrong with it, with its place.
+    /// All problems found, with their places.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
         Self::read(Document::load(options)?)
     }
 
-    /// Reads and checks a configuration in TOML. `name` is what messages, summary and logs call it. Files are found relative to the current folder, then
-    /// among the shipped ones.
+    /// Reads and checks a configuration in TOML. `name` identifies it in messages, summary and logs. Files are found
+    /// relative to the current folder, then among the shipped ones.
     ///
     /// # Errors
     /// As for [`load`](Self::load).
@@ -135,7 +137,7 @@ impl FleetConfiguration {
     }
 }
 
-/// `[flight]`, which says how long all of them fly.
+/// `[flight]`, which sets the duration for all vehicles.
 fn read_flight(document: &Document) -> Result<FlightSection, ConfigError> {
     let flight = FlightSection::read(document)?;
     if flight.duration.is_none() {

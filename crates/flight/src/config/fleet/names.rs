@@ -1,9 +1,9 @@
-//! The names of vehicles, and of their parts in the world.
+//! Names of vehicles and of their parts in the world.
 
-/// Between the name of a vehicle and that of its part.
+/// Separates the name of a vehicle from that of its part.
 pub const SEPARATOR: char = '/';
 
-/// What a body, joint or rotor of a vehicle is called in the world: `left/airframe`.
+/// The name in the world of a vehicle's body, joint or rotor: `left/airframe`.
 ///
 /// ```
 /// assert_eq!(fly_flight::config::name_in_world("left", "airframe"), "left/airframe");
@@ -12,9 +12,9 @@ pub fn name_in_world(vehicle: &str, part: &str) -> String {
     format!("{vehicle}{SEPARATOR}{part}")
 }
 
-/// Whether this can be the name of a vehicle, and a part of a file's name.
+/// Whether this is a valid name of a vehicle, which becomes part of file names.
 pub(super) fn is_name(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    // A number would be an index in `--set vehicles.0.…`.
+    // A number would be taken for an index in `--set vehicles.0.…`.
     !name.is_empty() && name.chars().all(letter) && name.parse::<usize>().is_err()
 }

@@ -1,4 +1,4 @@
-//! The world of a fleet: one description of all bodies, and one initial state.
+//! The world of a fleet: one description of all bodies and one initial state.
 
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
@@ -24,13 +24,13 @@ const KEYS: &[&str] = &[
     "ropes",
 ];
 
-/// Keys of a description whose values name bodies or joints; `name` names what the table describes.
+/// Keys of a description whose values name bodies or joints; `name` is the name of the table's own part.
 const REFERENCES: [&str; 5] = ["parent", "body", "from", "to", "joint"];
 
-/// The path of the description, for messages.
+/// Path of the description, for messages.
 const PATH: &str = "world";
 
-/// The description of the world, as text and as a system.
+/// The world's description, as text and as a system.
 pub(super) fn describe(
     fleet: &Document,
     members: &[Read],
@@ -60,7 +60,7 @@ pub(super) fn describe(
     Ok((text, system))
 }
 
-/// The gravity of `[world]`, else that of all vehicles.
+/// The gravity of `[world]` or, without it, that of all vehicles.
 fn gravity(all: &mut Table, own: Option<&Node>, members: &[Read]) -> Result<(), ConfigError> {
     let given = own
         .and_then(Node::as_table)
@@ -110,7 +110,7 @@ fn check_keys(node: &Node) -> Result<(), ConfigError> {
     .into())
 }
 
-/// Adds the bodies and lists of one description to those of others.
+/// Adds the bodies and lists of one description to another.
 fn add(all: &mut Table, description: Table) -> Result<(), ConfigError> {
     for entry in description.entries {
         let Some(base) = all.get_mut(&entry.key) else {
@@ -129,14 +129,14 @@ fn add(all: &mut Table, description: Table) -> Result<(), ConfigError> {
                 }
             }
             (Value::Array(base), Value::Array(more)) => base.extend(more),
-            // An array without tables, or what the description's reader will complain about.
+            // An array without tables, or something that the description's reader will reject.
             (base, more) => *base = more,
         }
     }
     Ok(())
 }
 
-/// The description of a vehicle's plant with the names that its parts have in the world.
+/// The description of a vehicle's plant, with the names that its parts have in the world.
 fn renamed(member: &Read) -> Result<Table, ConfigError> {
     let mut table = member.description.clone();
     table.remove("name");
@@ -166,7 +166,7 @@ fn renamed(member: &Read) -> Result<Table, ConfigError> {
     Ok(table)
 }
 
-/// Renames what a part of a description is called and what it refers to. The `joint` of a body is no reference but a type.
+/// Renames the parts of a description and its references to them. A body's `joint` is a type, not a reference.
 fn rename_in(node: &mut Node, names: &[&str], rename: &impl Fn(&str) -> String, of_body: bool) {
     match &mut node.value {
         Value::Table(table) => {
@@ -267,7 +267,7 @@ pub(super) fn initial(
     Ok(Fragment::new(path, &table, place))
 }
 
-/// The table of this key, which is made if it is not there.
+/// The table at this key; creates it if necessary.
 fn inner<'a>(table: &'a mut Table, key: &str, place: &Place) -> &'a mut Table {
     let is_table = |entry: &Entry| entry.node.as_table().is_some();
     if !table.get(key).is_some_and(is_table) {

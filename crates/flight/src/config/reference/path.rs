@@ -12,9 +12,9 @@ use super::{KIND, kind_of, no_kind};
 
 const PATH: &str = "reference.path";
 
-/// Decodes the table by its kind, only to locate errors: decoding it as part of `[reference]` loses their place.
+/// Decodes the table by its kind, only to locate errors: decoded as part of `[reference]`, they lose their places.
 pub(super) fn look_at(document: &Document) -> Result<(), ConfigError> {
-    // Missing, or no table: whoever reads the whole says so.
+    // If it is missing or not a table, the reader of the whole section reports that.
     let Some(fragment) = document.table(PATH) else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! The pilot in its failsafes: descent, position hold, the ground, and the way back.
+//! The pilot in its failsafes: descent, position hold, the ground, and recovery.
 
 use fly_control::ReferencePoint;
 use fly_control::analysis::ClosedLoop;
@@ -19,7 +19,7 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         bench.run(150, Wrong::Nothing);
         let here = bench.plant.pose.translation;
         let mut decisions = bench.run(1900, wrong);
-        // Stale groups are believed for 20 ms, as configured.
+        // Stale groups remain usable for 20 ms, as configured.
         let first = decisions
             .iter()
             .position(|decision| decision.action != Action::Control)
@@ -35,13 +35,13 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
                 action: Action::Failsafe,
                 computed: true
             }));
-        // The model is the plant, so that even blind it ends level, below where it was, sinking at the given rate.
+        // The plant equals the model, so even without frames it ends level, below the start, sinking at the given rate.
         let moved = bench.plant.pose.translation - here;
         assert!(moved.xy().norm() < 1.0, "drifted by {moved}");
         assert!(bench.tilt() < 0.01, "tilted by {}", bench.tilt());
         assert!((bench.plant.velocity_in_world().z + 0.5).abs() < 0.01);
         assert!((-2.3..-1.3).contains(&moved.z), "sank by {}", moved.z);
-        // Latched: good frames do not bring the flight back. Nobody has landed: it goes on sinking.
+        // Latched: good frames do not resume the flight. Nothing has landed, so it keeps sinking.
         for decision in bench.run(600, Wrong::Nothing) {
             assert_eq!(decision.action, Action::Failsafe);
         }
@@ -67,7 +67,7 @@ fn the_descent_ends_at_the_measured_height_of_the_ground() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.pilot.parts.ground_height = Some(-0.2);
     bench.run(150, Wrong::Nothing);
-    // Blind it only believes to be there: nothing ends.
+    // Without frames the touchdown is only predicted: it ends nothing.
     for decision in bench.run(1700, Wrong::NoFrame).iter().skip(24) {
         assert_eq!(decision.action, Action::Failsafe);
     }
@@ -84,7 +84,7 @@ fn a_vehicle_that_no_longer_sinks_and_is_not_carried_stands_on_the_ground() {
     let ground = bench.plant.pose.translation.z - 1.0;
     let mut ticks = 0;
     while bench.tick(Wrong::Nothing).action != Action::Stop {
-        // The ground carries whatever comes to it.
+        // The ground stops the vehicle.
         if bench.plant.pose.translation.z <= ground {
             bench.plant.pose.translation.z = ground;
             bench.plant.twist.fill(0.0);
@@ -92,7 +92,7 @@ fn a_vehicle_that_no_longer_sinks_and_is_not_carried_stands_on_the_ground() {
         ticks += 1;
         assert!(ticks < 3000, "six seconds are enough for a metre");
     }
-    // The metre, and then a second of certainty.
+    // The time to sink one metre, then a second to confirm the touchdown.
     assert!(ticks > 1000, "{ticks} ticks");
     let height = bench.plant.pose.translation.z;
     assert!(
@@ -126,7 +126,7 @@ fn frames_that_come_back_end_the_descent_and_it_flies_to_its_reference() {
 #[test]
 fn a_failsafe_whose_law_fails_lets_the_vehicle_sink_level_and_never_repeats_a_thrust() {
     let mut bench = Bench::new(DESCEND, disturbed());
-    // At full thrust, since it shall climb.
+    // At full thrust, because it has to climb.
     bench.plant = State::at_rest(SE3::new(SO3::identity(), Vector3::new(0.0, 0.0, -30.0)));
     bench.run(5, Wrong::Nothing);
     let before: f64 = bench.pilot.commands().expect("flying").iter().sum();
@@ -145,11 +145,11 @@ fn a_failsafe_whose_law_fails_lets_the_vehicle_sink_level_and_never_repeats_a_th
             assert!(commands.iter().all(|one| (one - commands[0]).abs() < 1e-9));
         }
     }
-    // Whoever can land by itself should.
+    // A vehicle that can land by itself should.
     assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
 }
 
-/// Whoever is led and flies on after a failsafe is led from where it is, as if the way began there.
+/// After a failsafe the governor restarts from the vehicle's position.
 #[test]
 fn a_governor_begins_anew_after_a_failsafe() {
     let far = State::at_rest(SE3::new(SO3::identity(), Vector3::new(40.0, 0.0, 0.0)));
@@ -177,7 +177,7 @@ fn a_governor_begins_anew_after_a_failsafe() {
         resume: true,
         ..policy(DESCEND)
     });
-    // On its way at speed, when it is lost.
+    // It moves fast when frames are lost.
     bench.run(1000, Wrong::Nothing);
     assert!(bench.plant.twist[0] < -1.0);
     bench.run(500, Wrong::NoFrame);

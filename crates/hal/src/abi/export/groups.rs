@@ -7,7 +7,7 @@ use crate::{Error, GroupStatus};
 /// The host's array of groups during a read.
 pub(super) struct Groups {
     first: *mut c::GroupStatus,
-    /// Bytes from one to the next: more or less than ours with a host of another minor version.
+    /// Stride in bytes: larger or smaller than our type with a host of another minor version.
     size: usize,
 }
 

@@ -33,7 +33,7 @@ impl Backend for Nothing {
 
 #[test]
 fn the_groups_of_a_host_with_longer_elements_are_found() {
-    // Three elements of five words: stamp, valid and what a later version added.
+    // Three elements of five words: stamp, validity, and fields that a later version added.
     let mut words = [1_u64, 1, 7, 7, 7, 2, 0, 7, 7, 7, 3, 1, 7, 7, 7];
     let frame = c::Frame {
         size: size_of::<c::Frame>(),
@@ -70,7 +70,7 @@ fn the_groups_of_a_host_with_longer_elements_are_found() {
 #[test]
 fn a_configuration_is_not_read_beyond_its_end() {
     let (mut room, mut instance) = (ErrorRoom::new(), std::ptr::null_mut());
-    // All that is there is its size.
+    // The structure contains nothing but its size.
     let short = size_of::<usize>();
     // SAFETY: everything is ours, and as large as it says.
     let status =

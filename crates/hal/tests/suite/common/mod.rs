@@ -51,18 +51,18 @@ pub fn compile_with(header: &Path, source: &Path, options: &[&str], library: Pat
     library
 }
 
-/// The proper backend in C.
+/// The correct backend in C.
 pub fn point_mass(into: &Path) -> PathBuf {
     compile(&folder().join("point_mass.c"), &[], into)
 }
 
-/// The same, spoilt by a statement such as `spoilt.major = 2`.
+/// The correct backend, spoilt by a statement such as `spoilt.major = 2`.
 pub fn spoilt(spoil: &str, into: &Path) -> PathBuf {
     let defines = [format!("SPOIL={spoil}"), "RESULT=&spoilt".to_owned()];
     compile(&folder().join("faulty.c"), &defines, into)
 }
 
-/// The same, whose export returns something else.
+/// The correct backend, whose export returns something else.
 pub fn returning(result: &str, into: &Path) -> PathBuf {
     compile(
         &folder().join("faulty.c"),

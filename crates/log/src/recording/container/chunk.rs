@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use super::Refusal;
 
-/// Unpacks the body of a chunk into `data`.
+/// Decompresses the body of a chunk into `data`.
 pub(super) fn unpack(body: &[u8], cut: bool, most: u64, data: &mut Vec<u8>) -> Result<(), Refusal> {
     let header = ChunkHeader::parse(body).ok_or_else(|| {
         (

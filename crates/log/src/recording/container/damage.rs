@@ -1,13 +1,13 @@
-//! What is not as it should be in a file.
+//! Damage in a file.
 
 use std::path::Path;
 
 use crate::error::LogError;
 
-/// Faults of which each is described.
+/// Number of faults that are described.
 const DESCRIBED: usize = 20;
 
-/// Something that is not as it should be.
+/// A fault in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Start of the record with the fault.
@@ -19,7 +19,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The error of a file that begins with this fault, after so many whole ticks.
+    /// The error for a file that begins with this fault, after this many complete ticks.
     pub(in crate::recording) fn refuse(&self, path: &Path, frames: usize) -> LogError {
         let (path, offset, expected) = (path.into(), self.offset, self.expected.clone());
         match self.found.clone() {
@@ -63,9 +63,9 @@ impl Fault {
 /// The faults of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Damage {
-    /// The first ones.
+    /// The first faults.
     pub faults: Vec<Fault>,
-    /// The number of all.
+    /// Number of all faults.
     pub count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Whole and damaged files.
+//! Intact and damaged files.
 #![allow(clippy::cast_possible_truncation)] // small numbers
 
 use super::*;
@@ -44,7 +44,7 @@ fn messages(bytes: &[u8]) -> (Vec<Vec<u8>>, Damage) {
     (messages, container.damage)
 }
 
-/// A chunk that is not packed has no checksum but MCAP's own.
+/// An uncompressed chunk has no checksum except MCAP's own.
 #[test]
 fn the_checksum_of_a_chunk_is_compared() {
     let mut bytes = file(&[b"a message"], None);
@@ -61,7 +61,7 @@ fn the_checksum_of_a_chunk_is_compared() {
     );
 }
 
-/// Each bit of a file, changed: at most the three messages of its chunk are lost, and none is another one.
+/// Each bit of a file, flipped: at most the three messages of its chunk are lost, and none is altered.
 #[test]
 fn a_flipped_bit_costs_its_chunk() {
     let texts: Vec<String> = (0..12).map(|k| format!("message {k} of twelve")).collect();

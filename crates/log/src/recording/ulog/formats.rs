@@ -1,14 +1,14 @@
-//! Where the fields of a topic are in its samples, from the formats that a ULog declares.
+//! Layout of a topic's samples, from the formats that a ULog declares.
 
 use std::collections::BTreeMap;
 
-/// Bytes of all formats together; PX4's are 60 kB.
+/// Total size of all formats, bytes; PX4's have 60 kB.
 const MAX_BYTES: usize = 4 << 20;
-/// Fields that are looked at for one topic, those of nested formats included.
+/// Number of fields examined for one topic, including those of nested formats.
 const MAX_FIELDS: usize = 1 << 14;
-/// How deep formats may be nested.
+/// Largest nesting depth of formats.
 const MAX_DEPTH: usize = 8;
-/// Longest sample, bytes: a record has no more.
+/// Longest sample, bytes: the limit of a record.
 const MAX_SIZE: usize = u16::MAX as usize;
 
 /// Type of a number.
@@ -85,14 +85,14 @@ impl Number {
 /// A field of a sample: its name, with the index of an array's element, its type and its offset.
 pub type Field = (&'static str, Number, usize);
 
-/// Where the wanted fields of a topic are in its samples.
+/// The offsets of a topic's wanted fields in its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// The wanted fields that there are.
+    /// The wanted fields that exist.
     pub fields: Vec<Field>,
-    /// Offset of the time of publishing, µs.
+    /// Offset of the publication time, µs.
     pub timestamp: usize,
-    /// Offset of the time of sampling, µs.
+    /// Offset of the sampling time, µs.
     pub sampled: Option<usize>,
     /// Length of a sample.
     pub size: usize,
@@ -101,13 +101,13 @@ pub struct Layout {
 /// The declared formats.
 #[derive(Debug, Default)]
 pub struct Formats {
-    /// What stands after a format's name: `type name;type[length] name;…`.
+    /// The text after a format's name: `type name;type[length] name;…`.
     texts: BTreeMap<String, String>,
     bytes: usize,
 }
 
 impl Formats {
-    /// Takes the body of a record; `false` if it is none, or there are too many.
+    /// Adds the body of a record; `false` if it is not a format, or there are too many.
     pub fn add(&mut self, body: &[u8]) -> bool {
         let text = std::str::from_utf8(body).ok();
         let Some((name, fields)) = text.and_then(|text| text.split_once(':')) else {
@@ -122,7 +122,7 @@ impl Formats {
         true
     }
 
-    /// The wanted fields of a topic; `None` if it is not declared or makes no sense.
+    /// The layout of a topic's wanted fields; `None` if the topic is not declared or its format is invalid.
     pub fn layout(&self, topic: &str, wanted: &[&'static str]) -> Option<Layout> {
         let mut left = MAX_FIELDS;
         let (mut fields, mut times) = (Vec::new(), [None; 2]);
@@ -147,7 +147,7 @@ impl Formats {
             if offset > MAX_SIZE {
                 return None;
             }
-            // What fills up the end is not logged.
+            // Trailing padding is not logged.
             if !name.starts_with("_padding") {
                 size = offset;
             }
@@ -207,7 +207,7 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// The element of the declared field that a wanted `name` or `name[index]` means.
+/// The element of the declared field that a wanted `name` or `name[index]` refers to.
 fn index_in(wanted: &str, name: &str, count: Option<usize>) -> Option<usize> {
     let rest = wanted.strip_prefix(name)?;
     match count {
@@ -251,7 +251,7 @@ mod tests {
         );
     }
 
-    /// Each of these ran for ever, or into a panic, in a reader that expands nested formats.
+    /// Each of these formats looped for ever, or panicked, in a reader that expands nested formats.
     #[test]
     fn formats_that_make_no_sense_have_no_layout() {
         let level = |n: usize| format!("l{n}:l{m}[65535] a;l{m}[65535] b;", m = n + 1);

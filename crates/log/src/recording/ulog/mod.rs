@@ -1,8 +1,8 @@
 //! Reads PX4's ULog.
 //!
-//! The frames form a regular grid whose step is the usual interval of the faster of `vehicle_attitude`
-//! and `vehicle_angular_velocity`, between the first and the last time at which position, attitude and angular velocity are
-//! known. Between samples
+//! The frames are on a regular grid. Its step is the usual interval of the faster of `vehicle_attitude` and
+//! `vehicle_angular_velocity`; it extends between the first and the last time at which position, attitude and angular
+//! velocity are known. Between samples
 //!
 //! | signal | from | how |
 //! |---|---|---|
@@ -62,7 +62,7 @@ const OPTIONAL: [&str; 8] = [
     "hover_thrust_estimate",
 ];
 
-/// Most frames, 5 hours at 500 Hz: more come from corrupt time stamps.
+/// Largest number of frames, 5 hours at 500 Hz: more indicate corrupt time stamps.
 const MAX_FRAMES: i64 = 10_000_000;
 /// Groups of signals in the order of a frame.
 const GROUPS: [&str; 12] = [
@@ -88,12 +88,12 @@ fn description() -> Description {
     let mut description = groups
         .expect("the groups are canonical")
         .with_reference(ReferenceSource::Recorded);
-    // What is said to a vehicle that is commanded: a log does not tell it.
+    // A log does not contain the signals of a vehicle under command.
     (description.signals).retain(|signal| signal.name != "vehicle.control");
     description
 }
 
-/// Opens a ULog file: reads the topics, and resamples them when their frames are asked for.
+/// Opens a ULog file: reads the topics, and resamples them on demand.
 pub fn open(
     path: &Path,
     source: &Source,
@@ -194,7 +194,7 @@ pub fn open(
     })
 }
 
-/// The regular times of the frames in the autopilot's clock.
+/// The regular frame times in the autopilot's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// First time, ns.
@@ -226,7 +226,7 @@ pub struct Sources {
     motion: Series<Motion>,
     attitude: Series<Attitude>,
     rates: Series<[f64; 3]>,
-    /// Share of the position samples that the estimator marks as invalid.
+    /// Fraction of the position samples that the estimator marks as invalid.
     flagged: f64,
 }
 
@@ -259,7 +259,7 @@ impl Sources {
             motion([x, y, z, vx, vy, vz], [xy, down])
         };
         let motion = match Series::new(topics, topic, fields, with_resets)? {
-            // Old logs have no counters of resets and no flags.
+            // Old logs have neither reset counters nor flags.
             None => Series::new(topics, topic, MOTION, move |row| motion(row, [0.0; 2]))?,
             motion => motion,
         };
@@ -305,7 +305,7 @@ impl Sources {
         let spans = [self.motion.span(), self.attitude.span(), self.rates.span()];
         let start = spans.iter().map(|span| span.0).max().unwrap_or_default();
         let end = spans.iter().map(|span| span.1).min().unwrap_or_default();
-        // No autopilot logs faster than 10 kHz; a smaller interval is a corrupt one.
+        // No autopilot logs faster than 10 kHz; a smaller interval is corrupt.
         let step = [self.attitude.period(), self.rates.period()]
             .into_iter()
             .filter(|&p| p >= 100_000)
@@ -358,7 +358,7 @@ fn notes(
     notes
 }
 
-/// The source of the setpoints, in words: in how many of how many frames position and attitude are logged.
+/// Describes the source of the setpoints: the numbers of frames with logged position and attitude, out of all frames.
 fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
     let Some(([position, attitude], count)) = logged else {
         return "none: too few frames".into();
@@ -378,7 +378,7 @@ fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
     )
 }
 
-/// What could not be read, in words.
+/// Describes the parts that could not be read.
 fn skipped(topics: &Topics) -> Vec<String> {
     let mut skipped = Vec::new();
     if topics.bad_records > 0 {

@@ -1,4 +1,4 @@
-//! Outputs of the motors, as fractions of their maximum thrust.
+//! Motor outputs as fractions of their maximum thrust.
 
 use std::cell::Cell;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use super::series::Series;
 use super::topics::{CONTROLS, OUTPUTS, Topics, too_much};
 
-/// Most motors that are read.
+/// Largest number of motors that are read.
 pub const MAX_MOTORS: usize = CONTROLS.len();
 
 /// Recorded motors of a ULog.
@@ -16,7 +16,7 @@ pub struct Motors {
     pub count: usize,
     /// Geometry of the motors, from the autopilot's parameters; empty unless the log has all of them.
     pub geometry: Vec<MotorGeometry>,
-    /// Output at which the vehicle hovers, a fraction, if the log says so.
+    /// Output in hover, a fraction, if the log contains it.
     pub hover: Option<f64>,
     /// The source of `hover`.
     pub hover_source: &'static str,
@@ -45,17 +45,17 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Thrust of every motor as a fraction of its maximum; NaN if it is not known or the motor is off.
+    /// Thrust of every motor as a fraction of its maximum; NaN if it is unknown or the motor is off.
     pub fn at(&mut self, time: i64) -> io::Result<[f64; MAX_MOTORS]> {
         Ok(self.series.linear(time)?.unwrap_or([f64::NAN; MAX_MOTORS]))
     }
 }
 
-/// The motors and their outputs.
+/// Reads the motors and their outputs.
 ///
-/// PX4's `actuator_motors` are fractions of the maximum thrust already: the curve `THR_MDL_FAC` between thrust and motor
-/// signal is applied behind it. `actuator_outputs` are motor signals in µs, so the curve is applied here:
-/// `thrust = f s² + (1 - f) s` with `s` the signal between its limits and `f = THR_MDL_FAC`.
+/// PX4's `actuator_motors` are already fractions of the maximum thrust: the curve `THR_MDL_FAC` between thrust and
+/// motor signal is applied after them. `actuator_outputs` are motor signals in µs, so the curve is applied here:
+/// `thrust = f s² + (1 - f) s`, where `s` is the signal between its limits and `f = THR_MDL_FAC`.
 pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -83,7 +83,7 @@ pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
             .iter()
             .rposition(|f| f.is_finite());
         last.set(last.get().max(ran));
-        // Of a known number, one that ran is enough.
+        // If the count is known, one running motor suffices.
         ran.is_some_and(|motor| count.is_some() || motor + 1 == MAX_MOTORS)
     })?;
     let Some(last) = last.get() else {
@@ -132,7 +132,7 @@ fn from_outputs(topics: &Topics) -> io::Result<Found> {
         .clamp(0.0, 1.0);
     let fraction = move |row: [f64; MAX_MOTORS]| {
         Some(row.map(|signal| {
-            // 0 and the disarmed value below the lower limit mean off.
+            // 0 and the disarmed value, below the lower limit, mean off.
             if signal < low {
                 return f64::NAN;
             }

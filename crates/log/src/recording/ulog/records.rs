@@ -11,11 +11,11 @@ pub const HEADER: u64 = 16;
 
 /// Kinds of records that the format defines.
 const KINDS: &[u8] = b"BFIMPQADRLCSO";
-/// Number of consecutive valid records that mark the start of one.
+/// Number of consecutive valid records required to accept a start.
 const CHAIN: usize = 4;
-/// Bytes that such a chain has at most.
+/// Largest size of such a chain, bytes.
 const CHAIN_BYTES: usize = (CHAIN + 1) * (3 + u16::MAX as usize);
-/// Bytes that are in sight from a record on.
+/// Lookahead from the start of a record, bytes.
 const REACH: usize = 2 * CHAIN_BYTES;
 
 /// One record.
@@ -23,7 +23,7 @@ const REACH: usize = 2 * CHAIN_BYTES;
 pub struct Record<'a> {
     /// Its kind: an ASCII letter.
     pub kind: u8,
-    /// The record with its three bytes of length and kind.
+    /// The whole record, including its three bytes of length and kind.
     pub whole: &'a [u8],
 }
 
@@ -34,36 +34,36 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Damage that was found.
+/// The damage found.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Damage {
     /// Places where the chain of records broke.
     pub places: usize,
-    /// Bytes passed over.
+    /// Number of bytes skipped.
     pub bytes: u64,
-    /// Whether the file ends within a record, and where that starts.
+    /// If the file ends within a record, the offset of that record.
     pub cut_at: Option<u64>,
 }
 
-/// Where a record is, which is all that it takes to read on from there.
+/// The position of a record, from which reading can resume.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Its first byte.
     pub start: u64,
-    /// The end of the part of the file that was written at once.
+    /// The end of the file's section, which was written in one go.
     pub end: u64,
 }
 
-/// Visits all records, in order.
+/// Visits all records in order.
 ///
-/// After bytes that are not a record it searches the next place where several records follow each other. Data that
-/// was appended after the log was closed (`appended`, byte offsets) starts a new chain.
+/// After bytes that are not a record, it continues at the next place where several records follow each other. Data
+/// appended after the log was closed (`appended`, byte offsets) starts a new chain.
 pub fn scan(source: &Source, mut visit: impl FnMut(Place, Record<'_>)) -> io::Result<Damage> {
     let mut damage = Damage::default();
     let mut start = HEADER;
     let mut walker = Walker::new(source);
     for end in appended(source)? {
-        // After a crash the part before appended data may end anywhere.
+        // After a crash, the part before appended data may end anywhere.
         walker.end = end;
         if let Some(cut) = walker.walk(start, end, &mut damage, &mut visit)? {
             damage.places += 1;
@@ -76,11 +76,11 @@ pub fn scan(source: &Source, mut visit: impl FnMut(Place, Record<'_>)) -> io::Re
     Ok(damage)
 }
 
-/// Goes along the chain of records.
+/// Walks along the chain of records.
 #[derive(Debug)]
 pub struct Walker {
     window: Window,
-    /// Where the chain ends.
+    /// End of the chain.
     end: u64,
 }
 
@@ -93,7 +93,7 @@ impl Walker {
         }
     }
 
-    /// Visits again the records of which the first one is here and the last one starts before `until`.
+    /// Visits again the records from this place on that start before `until`.
     pub fn again(
         &mut self,
         from: Place,
@@ -105,14 +105,15 @@ impl Walker {
         Ok(())
     }
 
-    /// The bytes from `offset` on: all up to the end of the section, or more than a chain of records has.
+    /// The bytes from `offset` on: all up to the end of the section, or more than the records of a chain need.
     fn from(&mut self, offset: u64) -> io::Result<&[u8]> {
         let rest = usize::try_from(self.end.saturating_sub(offset)).unwrap_or(usize::MAX);
         let data = self.window.from(offset, REACH)?;
         Ok(&data[..data.len().min(rest)])
     }
 
-    /// Visits the records that start from `start` to before `until`; returns the offset of the last one, if it is truncated.
+    /// Visits the records that begin between `start` and `until`; returns the offset of the last one if it is
+    /// truncated.
     fn walk(
         &mut self,
         start: u64,
@@ -144,12 +145,12 @@ impl Walker {
         Ok(None)
     }
 
-    /// The next place from which on several records follow each other.
+    /// The next place from which several records follow each other.
     fn search(&mut self, mut offset: u64) -> io::Result<Option<u64>> {
         while offset < self.end {
             let is_end = self.end - offset <= REACH as u64;
             let rest = self.from(offset)?;
-            // From each of these places on a whole chain is in sight.
+            // A whole chain is in view from each of these places.
             let places = if is_end {
                 rest.len()
             } else {
@@ -166,7 +167,7 @@ impl Walker {
     }
 }
 
-/// The record at `offset`, if one of a known kind fits there.
+/// The record at `offset`, if a record of a known kind fits there.
 fn at(bytes: &[u8], offset: usize) -> Option<Record<'_>> {
     let rest = bytes.get(offset..)?;
     let kind = *rest.get(2)?;
@@ -189,7 +190,7 @@ fn makes_sense(bytes: &[u8], mut offset: usize, count: usize) -> bool {
     true
 }
 
-/// Offsets of appended data, as the flags at the head say; none when the flags are not there.
+/// Offsets of appended data, from the flags in the header; empty without the flags.
 fn appended(source: &Source) -> io::Result<Vec<u64>> {
     let mut head = Vec::new();
     source.read(HEADER, 3 + usize::from(u16::MAX), &mut head)?;

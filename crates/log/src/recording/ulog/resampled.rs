@@ -1,7 +1,7 @@
-//! The frames of a ULog, a block at a time.
+//! The frames of a ULog, computed block by block.
 //!
-//! A setpoint that was not logged is smoothed from the path to both sides of it, and what is unknown is held, so a block needs its
-//! surroundings: it is computed with a margin on both sides.
+//! A setpoint that was not logged is smoothed from the path on both sides of it, and unknown values hold the last known
+//! one. A block therefore needs its surroundings and is computed with a margin on both sides.
 
 use std::io;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::recording::stream::Ticks;
 /// Frames of a block.
 const BLOCK: usize = 512;
 
-/// Makes the frames in order.
+/// Computes the frames in order.
 #[derive(Debug)]
 pub struct Resampled {
     sources: Sources,
@@ -31,11 +31,11 @@ pub struct Resampled {
     outputs: Option<Outputs>,
     /// `None` if there are too few frames.
     setpoints: Option<Setpoints>,
-    /// First frame of every stretch without a jump of the estimator.
+    /// First frame of every section without an estimator reset.
     stretches: Vec<usize>,
-    /// In how many frames position and attitude are logged setpoints.
+    /// Number of frames in which position and attitude are logged setpoints.
     logged: [usize; 2],
-    /// What is known at the end of the block, or first of all.
+    /// The last known values: at the end of the block, or the first ones.
     known: Known,
     block: Block,
     next: usize,
@@ -51,11 +51,11 @@ struct Known {
     attitude: UnitQuaternion<f64>,
 }
 
-/// Frames, with what was flown around them.
+/// Frames, with the flown path around them.
 #[derive(Debug, Default)]
 struct Block {
     frames: Range<usize>,
-    /// Frames of the arrays.
+    /// Frames covered by the arrays.
     around: Range<usize>,
     times: Vec<i64>,
     measured: Vec<(Option<Motion>, Option<UnitQuaternion<f64>>)>,
@@ -69,7 +69,7 @@ struct Block {
 }
 
 impl Block {
-    /// Drops the first so many frames of the arrays.
+    /// Drops this many frames at the start of the arrays.
     fn pass(&mut self, count: usize) {
         self.around.start += count;
         self.times.drain(..count);
@@ -83,7 +83,7 @@ impl Block {
 }
 
 impl Resampled {
-    /// Of these measured quantities on the grid, which has at least two frames.
+    /// Resamples these quantities on the grid, which has at least two frames.
     ///
     /// # Errors
     /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`].
@@ -146,12 +146,13 @@ impl Resampled {
         })
     }
 
-    /// In how many frames position and attitude are logged setpoints, and the number of all; `None` if there are no setpoints.
+    /// Numbers of frames in which position and attitude are logged setpoints, and the number of all frames; `None`
+    /// without setpoints.
     pub fn logged_setpoints(&self) -> Option<([usize; 2], usize)> {
         (self.setpoints.as_ref()).map(|_| (self.logged, self.grid.len()))
     }
 
-    /// Computes the block that begins with the next frame. Every time is asked for once, in order.
+    /// Computes the block that begins with the next frame. Every time is evaluated once, in order.
     fn compute(&mut self) -> io::Result<()> {
         let count = self.grid.len();
         let frames = self.next..(self.next + BLOCK).min(count);
@@ -174,7 +175,7 @@ impl Resampled {
             block.positions.push(known.motion.position);
             block.velocities.push(known.motion.velocity);
             block.attitudes.push(known.attitude);
-            // Gaps of the logged attitude hold the flown one.
+            // Gaps in the logged attitude hold the flown one.
             block.wanted.push(logged.unwrap_or(known.attitude));
             block.is_logged.push(logged.is_some());
         }

@@ -1,4 +1,4 @@
-//! Samples of one quantity, and its value at any time between them.
+//! Samples of one quantity, and interpolation between them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use fly_mavlink::frames;
 
 use super::topics::{APART, Samples, Segment, Topics, too_much};
 
-/// Memory that an interval takes while intervals are counted, bytes.
+/// Memory per interval while intervals are counted, bytes.
 const INTERVAL: u64 = 32;
 
-/// Reads the samples of a segment, in order of time, one of those at the same time.
+/// Reads the samples of a segment in order of time, keeping one of those with equal times.
 fn read<T>(
     source: &mut dyn Source<T>,
     segment: &Segment,
@@ -26,14 +26,14 @@ fn read<T>(
     Ok(())
 }
 
-/// Samples at increasing times, of which those around the time that was asked for last are in memory.
+/// Samples at increasing times, of which those around the last requested time are in memory.
 ///
-/// Times that increase are answered in one way through the file.
+/// Requests at increasing times read the file once from beginning to end.
 pub struct Series<T> {
     source: Box<dyn Source<T>>,
-    /// Where the samples are: `first` and `last` are the times of samples.
+    /// The segments; `first` and `last` are times of samples.
     segments: Vec<Segment>,
-    /// Longest time between two samples that is bridged, ns.
+    /// Longest time between two samples that is interpolated across, ns.
     reach: i64,
     period: i64,
     /// The segments that are in memory.
@@ -48,7 +48,7 @@ impl<T> fmt::Debug for Series<T> {
     }
 }
 
-/// Where samples come from.
+/// A source of samples.
 trait Source<T>: Send {
     /// Appends the samples of a segment in the order of the file.
     fn read(&mut self, segment: &Segment, into: &mut Vec<(i64, T)>) -> io::Result<()>;
@@ -68,8 +68,8 @@ impl<T, const N: usize, F: Fn([f64; N]) -> Option<T> + Send> Source<T> for Conve
     }
 }
 
-/// A time between samples: indices of the samples before and after it (the same at a sample), and the fraction
-/// of the interval, 0 to 1.
+/// A time between samples: indices of the samples before and after it (equal at a sample), and the fraction of the
+/// interval, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     before: usize,
@@ -82,12 +82,12 @@ pub struct Place {
 struct Island {
     segments: Vec<Segment>,
     samples: usize,
-    /// How often there is which interval.
+    /// Number of occurrences of each interval.
     intervals: BTreeMap<i64, i64>,
 }
 
 impl Island {
-    /// Median of the intervals, ns, and the mean of those that are at most twice as long; 0 for a single sample.
+    /// Median of the intervals, ns, and mean of those at most twice as long; 0 for a single sample.
     fn interval(&self) -> [i64; 2] {
         let half = self.intervals.values().sum::<i64>() / 2;
         let mut passed = 0;
@@ -103,12 +103,12 @@ impl Island {
 }
 
 impl<T: Copy + 'static> Series<T> {
-    /// Samples in any order. Those for which `convert` returns `None` are left out; the rest is sorted, one of two
-    /// samples at the same time is dropped, and so are those separated from the largest connected part of the log by
-    /// more than a minute. `None` if nothing is left, or the topic lacks a field.
+    /// Reads samples in any order. Samples for which `convert` returns `None` are skipped; the rest is sorted, and one
+    /// of two samples at the same time is dropped, as are samples separated from the largest connected part of the log
+    /// by more than a minute. `None` if nothing is left, or if the topic lacks a field.
     ///
     /// # Errors
-    /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`]: so many samples are out of order.
+    /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`] if too many samples are out of order.
     pub fn new<const N: usize>(
         topics: &Topics,
         topic: &'static str,
@@ -186,13 +186,12 @@ impl<T: Copy + 'static> Series<T> {
         )
     }
 
-    /// Usual interval, ns: the mean of those that are at most twice the median, so that gaps do not count; 0 for a
-    /// single sample.
+    /// Usual interval, ns: the mean of those at most twice the median, so that gaps are ignored; 0 for a single sample.
     pub const fn period(&self) -> i64 {
         self.period
     }
 
-    /// Whether a value is like this: all are looked at, in order, up to the first that is.
+    /// Whether any value is accepted; checks values in order up to the first accepted one.
     pub fn any(&mut self, accept: impl Fn(&T) -> bool) -> io::Result<bool> {
         for segment in 0..self.segments.len() {
             self.hold(segment..segment + 1)?;
@@ -203,14 +202,14 @@ impl<T: Copy + 'static> Series<T> {
         Ok(false)
     }
 
-    /// Has the samples around `time` in memory: the last one before it, and the first one that is not.
+    /// Loads the samples around `time` into memory: the last one before it, and the first one at or after it.
     fn reach(&mut self, time: i64) -> io::Result<()> {
         let after = self.segments.partition_point(|segment| segment.last < time);
         let after = after.min(self.segments.len() - 1);
         self.hold(after.saturating_sub(1)..after + 1)
     }
 
-    /// Has these segments in memory.
+    /// Loads these segments into memory.
     fn hold(&mut self, wanted: Range<usize>) -> io::Result<()> {
         if self.held == wanted {
             return Ok(());
@@ -226,7 +225,7 @@ impl<T: Copy + 'static> Series<T> {
             self.values.clear();
             wanted.start
         };
-        // Nothing is held if reading fails.
+        // If reading fails, nothing is held.
         self.held = 0..0;
         let mut samples = Vec::new();
         for segment in &self.segments[kept..wanted.end] {
@@ -243,7 +242,7 @@ impl<T: Copy + 'static> Series<T> {
         Ok(())
     }
 
-    /// The samples around `time`; `None` outside of the log and in gaps longer than five intervals and 0.3 s.
+    /// The samples around `time`; `None` outside the log and in gaps longer than five intervals and 0.3 s.
     pub fn place(&mut self, time: i64) -> io::Result<Option<Place>> {
         self.reach(time)?;
         Ok(self.find(time))
@@ -274,7 +273,7 @@ impl<T: Copy + 'static> Series<T> {
         (self.values[place.before], self.values[place.after], dt)
     }
 
-    /// The sample closest in time, however far; of two the later one.
+    /// The sample closest in time, at any distance; the later one of two equally close ones.
     pub fn nearest(&mut self, time: i64) -> io::Result<T> {
         self.reach(time)?;
         let after = self
@@ -286,7 +285,7 @@ impl<T: Copy + 'static> Series<T> {
         Ok(self.values[if later { after } else { before }])
     }
 
-    /// The last sample at or before `time`, however old.
+    /// The last sample at or before `time`, of any age.
     pub fn held(&mut self, time: i64) -> io::Result<Option<T>> {
         self.reach(time)?;
         let after = self.times.partition_point(|&t| t <= time);
@@ -309,13 +308,13 @@ impl<const N: usize> Series<[f64; N]> {
 pub struct Motion {
     pub position: [f64; 3],
     pub velocity: [f64; 3],
-    /// Changes when the estimator jumps.
+    /// Changes at an estimator reset.
     pub resets: [f64; 2],
 }
 
 impl Series<Motion> {
-    /// Position by the cubic through positions and velocities, velocity linearly. Across a jump of the
-    /// estimator nothing is interpolated.
+    /// Position by the cubic through positions and velocities, velocity linearly. No interpolation across an estimator
+    /// reset.
     pub fn motion(&mut self, time: i64) -> io::Result<Option<Motion>> {
         let Some(place) = self.place(time)? else {
             return Ok(None);
@@ -344,12 +343,12 @@ impl Series<Motion> {
     }
 }
 
-/// A recorded quaternion w, x, y, z, NED from FRD, as the attitude of FLU in NWU; none where it is unknown.
+/// The attitude of FLU in NWU from a recorded quaternion w, x, y, z, NED from FRD; `None` if it is unknown.
 pub fn rotation(q: [f64; 4]) -> Option<UnitQuaternion<f64>> {
     UnitQuaternion::try_from(frames::nwu_flu_from_ned_frd(frames::normalized(q)?)).ok()
 }
 
-/// An attitude and the estimator's count of jumps.
+/// An attitude and the estimator's reset counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Attitude {
     /// World from body.
@@ -358,7 +357,7 @@ pub struct Attitude {
 }
 
 impl Series<Attitude> {
-    /// Attitude on the shortest arc between the samples (slerp). Across a jump nothing is interpolated.
+    /// Attitude on the shortest arc between the samples (slerp). No interpolation across an estimator reset.
     pub fn attitude(&mut self, time: i64) -> io::Result<Option<UnitQuaternion<f64>>> {
         let Some(place) = self.place(time)? else {
             return Ok(None);
@@ -407,7 +406,7 @@ mod tests {
         series.unwrap().unwrap()
     }
 
-    /// A series of one number, left out where it is not finite.
+    /// A series of scalars, without those that are not finite.
     fn numbers(samples: &[(u64, f64)]) -> Series<[f64; 1]> {
         let row = |&(time, x): &(u64, f64)| (time, [x, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let samples: Vec<_> = samples.iter().map(row).collect();
@@ -466,7 +465,8 @@ mod tests {
         assert_eq!(series.nearest(i64::MAX / 2).unwrap(), [3.0]);
     }
 
-    /// Many pages, partly in disorder: each time is answered as by all samples at once, forwards and anywhere.
+    /// Many pages, partly out of order: the result at each time equals that from all samples at once, in forward and in
+    /// any other order.
     #[test]
     fn samples_of_many_pages_are_found_in_any_order() {
         let mut samples: Vec<(u64, f64)> = (0..20_000).map(|k| (k * 1000, k as f64)).collect();
@@ -489,7 +489,7 @@ mod tests {
         assert!(!series.any(|value| value[0] == -1.0).unwrap());
     }
 
-    /// Slerp takes the shorter way whichever sign a quaternion has, and does not cross a jump of the estimator.
+    /// Slerp takes the shorter way for either sign of a quaternion, and does not cross an estimator reset.
     #[test]
     fn halfway_of_a_quarter_turn_is_an_eighth() {
         let half = std::f64::consts::FRAC_PI_4;

@@ -1,4 +1,4 @@
-//! Setpoints: the logged ones, else the smoothed flown path.
+//! Setpoints: the logged ones or, without them, the smoothed flown path.
 
 use std::io;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use super::series::{Attitude, Series, rotation};
 use super::smooth::Smoother;
 use super::topics::{MOTION, TRAJECTORY, Topics};
 
-/// Reach of the fit of positions to both sides, s.
+/// Half-width of the position fit, s.
 const POSITION_REACH: f64 = 0.5;
-/// Reach of the fit of attitudes to both sides, s.
+/// Half-width of the attitude fit, s.
 const ATTITUDE_REACH: f64 = 0.25;
 
-/// A part of the flown path on the grid; gaps are held so that there is a number everywhere.
+/// A part of the flown path on the grid; gaps hold the last value, so that there is a value everywhere.
 pub struct Flown<'a> {
     /// Number of the first tick of the arrays.
     pub first: usize,
@@ -27,24 +27,24 @@ pub struct Flown<'a> {
     /// Velocities in the world, m/s.
     pub velocities: &'a [[f64; 3]],
     pub attitudes: &'a [UnitQuaternion<f64>],
-    /// Logged attitude setpoints; where there is none, the flown attitude.
+    /// Logged attitude setpoints; the flown attitude where there are none.
     pub wanted: &'a [UnitQuaternion<f64>],
     /// Whether the attitude setpoint is logged.
     pub is_logged: &'a [bool],
-    /// First tick of every stretch without a jump of the estimator, in order, the first of all included: nothing is
-    /// smoothed across a jump.
+    /// First tick of every section without an estimator reset, in order, starting with the first tick of all: nothing
+    /// is smoothed across a reset.
     pub stretches: &'a [usize],
 }
 
 impl Flown<'_> {
-    /// The ticks of the stretch to which a tick belongs.
+    /// The ticks of the section that a tick belongs to.
     fn stretch(&self, tick: usize) -> Range<usize> {
         let next = self.stretches.partition_point(|&first| first <= tick);
         let first = self.stretches[next.saturating_sub(1)];
         first..self.stretches.get(next).copied().unwrap_or(self.count)
     }
 
-    /// The indices of those of these ticks that are in the arrays.
+    /// The indices of these ticks in the arrays.
     fn part(&self, ticks: &Range<usize>) -> Range<usize> {
         let end = ticks.end.min(self.first + self.times.len());
         ticks.start.saturating_sub(self.first)..end - self.first
@@ -54,35 +54,35 @@ impl Flown<'_> {
 /// Setpoint of one tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Setpoint {
-    /// World, m.
+    /// Position, world frame, m.
     pub position: [f64; 3],
-    /// World, m/s.
+    /// Velocity, world frame, m/s.
     pub velocity: [f64; 3],
-    /// World, m/s².
+    /// Acceleration, world frame, m/s².
     pub acceleration: [f64; 3],
     /// World from body.
     pub rotation: UnitQuaternion<f64>,
-    /// Body, rad/s.
+    /// Angular velocity, body frame, rad/s.
     pub angular_velocity: [f64; 3],
-    /// Whether position, velocity and acceleration are logged ones.
+    /// Whether position, velocity and acceleration are logged.
     pub position_logged: bool,
-    /// Whether attitude and angular velocity are logged ones.
+    /// Whether attitude and angular velocity are logged.
     pub attitude_logged: bool,
 }
 
-/// What setpoints are made of.
+/// Computes setpoints.
 #[derive(Debug)]
 pub struct Setpoints {
     path: Smoother,
     turn: Smoother,
     logged_path: Option<Series<Option<Path>>>,
     logged_attitudes: Option<Series<Attitude>>,
-    /// In acro mode there are no attitude setpoints, only rates.
+    /// Acro mode has rate setpoints only, no attitude setpoints.
     rates: Option<Series<[f64; 3]>>,
 }
 
 impl Setpoints {
-    /// Of a log whose frames are on this grid; `None` if there are too few ticks for a fit.
+    /// For a log whose frames are on this grid; `None` if there are too few ticks for a fit.
     pub fn new(topics: &Topics, grid: Grid) -> io::Result<Option<Self>> {
         let (step, ticks) = (grid.step as f64 * 1e-9, grid.len());
         let smoother = |reach: f64| Smoother::new(step, reach, ticks);
@@ -115,7 +115,7 @@ impl Setpoints {
         }))
     }
 
-    /// Ticks to both sides on which a setpoint depends.
+    /// Number of ticks on both sides that a setpoint depends on.
     pub fn margin(&self) -> usize {
         2 * self.path.half().max(self.turn.half())
     }
@@ -126,7 +126,7 @@ impl Setpoints {
         series.map_or(Ok(None), |series| series.attitude(time))
     }
 
-    /// Position, velocity and acceleration that are logged for a time.
+    /// The logged position, velocity and acceleration at a time.
     fn path(&mut self, time: i64) -> io::Result<Option<Path>> {
         let series = self.logged_path.as_mut();
         series.map_or(Ok(None), |series| at(series, time))
@@ -137,10 +137,10 @@ impl Setpoints {
         Ok([self.path(time)?.is_some(), self.attitude(time)?.is_some()])
     }
 
-    /// The setpoint of a tick; the flown path reaches [`margin`](Self::margin) further, where there is so much.
+    /// The setpoint of a tick; the flown path must extend [`margin`](Self::margin) ticks further, as far as it exists.
     pub fn of(&mut self, flown: &Flown, tick: usize) -> io::Result<Setpoint> {
-        // The velocity is fitted to logged velocities: without a position fix the logged positions have another rate of
-        // change, and the tracking error should be the vehicle's, not the estimator's.
+        // The velocity is fitted to logged velocities. Without a position fix the logged positions have a different
+        // rate of change, and the tracking error should be the vehicle's, not the estimator's.
         let stretch = flown.stretch(tick);
         let part = flown.part(&stretch);
         let k = tick - flown.first;
@@ -169,8 +169,7 @@ impl Setpoints {
             setpoint.position_logged = true;
         }
         if flown.is_logged[k] {
-            // The rate of the logged attitude, not `vehicle_rates_setpoint`: that one includes the attitude controller's
-            // feedback.
+            // The rate of the logged attitude. `vehicle_rates_setpoint` includes the attitude controller's feedback.
             (setpoint.rotation, setpoint.angular_velocity) =
                 (flown.wanted[k], self.turn.attitude(flown.wanted, k).1);
             setpoint.attitude_logged = true;
@@ -215,7 +214,7 @@ fn logged_path(topics: &Topics) -> io::Result<Option<Series<Option<Path>>>> {
     Ok(None)
 }
 
-/// A logged sample in our frames. One without a position is a gap.
+/// A logged sample in our frames. A sample without a position is a gap.
 fn path(ned: Path) -> Option<Path> {
     let finite = |v: [f64; 3]| v.iter().all(|c| c.is_finite());
     let or_zero = |v: [f64; 3]| v.map(|c| if c.is_finite() { c } else { 0.0 });

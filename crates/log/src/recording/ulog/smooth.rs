@@ -1,8 +1,9 @@
-//! Smooths sampled paths and differentiates them: local polynomials, symmetric in time and hence without lag.
+//! Smooths sampled paths and differentiates them with local polynomials, which are symmetric in time and hence have no
+//! lag.
 //!
-//! Around every sample a cubic is fitted to the samples at most a half-width away (Savitzky and Golay[^1]); near the ends
-//! the window stops at the end and the cubic is evaluated off its centre. Attitudes are fitted in the rotation vector
-//! relative to the window's centre, so there is no singular attitude.
+//! A cubic is fitted to the samples within a half-width of every sample (Savitzky and Golay[^1]). Near the ends the
+//! window stops at the end, and the cubic is evaluated off its centre. Attitudes are fitted in the rotation vector
+//! relative to the window's centre, so no attitude is singular.
 //!
 //! [^1]: Smoothing and Differentiation of Data by Simplified Least Squares Procedures, Analytical Chemistry 36(8), 1964.
 
@@ -10,7 +11,7 @@ use fly_lie::UnitQuaternion;
 use nalgebra::{DMatrix, Vector3};
 
 const DEGREE: usize = 3;
-/// Most samples of a window to each side: as many as half a second at 1 kHz has. At higher rates a window is shorter.
+/// Largest number of samples on each side of a window: half a second at 1 kHz. At higher rates a window is shorter.
 const MAX_HALF: usize = 500;
 
 /// Fits cubics to windows of equally spaced samples.
@@ -23,8 +24,8 @@ pub struct Smoother {
 }
 
 impl Smoother {
-    /// For samples `step` seconds apart and windows reaching `reach` seconds to both sides (at least four samples);
-    /// none when there are fewer samples than a window has.
+    /// For samples `step` seconds apart and windows with a half-width of `reach` seconds (at least four samples);
+    /// `None` if there are fewer samples than in a window.
     pub fn new(step: f64, reach: f64, samples: usize) -> Option<Self> {
         let mut half = 4;
         while (half as f64) * step < reach && half < samples.min(MAX_HALF) {
@@ -41,7 +42,7 @@ impl Smoother {
         Some(Self { fit, half, step })
     }
 
-    /// Samples of a window to each side of its centre.
+    /// Number of samples on each side of a window's centre.
     pub const fn half(&self) -> usize {
         self.half
     }
@@ -73,7 +74,7 @@ impl Smoother {
         (base * UnitQuaternion::exp(&phi), omega.into())
     }
 
-    /// Centre of the window for a sample, and where the sample is in it.
+    /// Centre of the window for a sample, and the sample's position in the window.
     fn window(&self, index: usize, samples: usize) -> (usize, f64) {
         let centre = index.clamp(self.half, samples - 1 - self.half);
         (centre, index as f64 - centre as f64)
@@ -120,7 +121,7 @@ mod tests {
         }
     }
 
-    /// A sine of 1 rad/s is far below what the window cuts off: value without lag, derivatives with a small loss.
+    /// A sine of 1 rad/s is far below the window's cutoff: no delay in the value, little loss in the derivatives.
     #[test]
     fn a_slow_sine_is_neither_delayed_nor_damped_much() {
         let samples: Vec<_> = (0..500)
@@ -145,7 +146,7 @@ mod tests {
         let samples: Vec<_> = (0..300)
             .map(|k| {
                 let q = start * UnitQuaternion::exp(&(rate * f64::from(k) * 0.02));
-                // The sign of a quaternion means nothing: flip some.
+                // The sign of a quaternion is arbitrary: flip some.
                 let sign = if k % 3 == 0 { -1.0 } else { 1.0 };
                 UnitQuaternion::try_from_wxyz(&(sign * q.wxyz())).unwrap()
             })

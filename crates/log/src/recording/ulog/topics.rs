@@ -1,7 +1,8 @@
-//! Where the samples of the topics are in the file, and the parameters.
+//! Index of the topics' samples in the file, and the parameters.
 //!
-//! The samples stay in the file. The index has, of each topic in each [page](PAGE) of the file, the span of their times: so a part of a
-//! flight is found again without all of it being in memory, whatever order its samples are in.
+//! The samples stay in the file. For each topic and each [page](PAGE) of the file, the index holds the time span of the
+//! samples, so that any part of a flight can be found without having all of it in memory, whatever the order of its
+//! samples.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +13,7 @@ use super::formats::{Formats, Layout, Number};
 use super::records::{Damage, Place, Record, Walker, scan};
 use crate::recording::source::Source;
 
-/// Topics and fields that are read; the rest of the file is skipped, so that damage there has no effect.
+/// Topics and fields that are read. The rest of the file is skipped, so damage there has no effect.
 const WANTED: &[(&str, &[&str])] = &[
     (
         "vehicle_local_position",
@@ -86,14 +87,14 @@ pub const OUTPUTS: [&str; 8] = [
 
 /// Bytes of a page of the index.
 const PAGE: u64 = 1 << 18;
-/// Stretches of time that the samples of a topic have in one page; from then on, the last one takes everything.
+/// Largest number of time spans of a topic's samples in one page; further samples extend the last one.
 const MAX_STRETCHES: usize = 8;
-/// Samples that are this far from others, ns, are another stretch.
+/// Samples this far apart, ns, belong to different spans.
 pub const APART: i64 = 60_000_000_000;
-/// Memory that a parameter takes beside its name, bytes.
+/// Memory of a parameter besides its name, bytes.
 const PARAMETER: usize = 64;
 
-/// A part of the file that is read at once.
+/// A part of the file, read in one go.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     from: Place,
@@ -111,21 +112,21 @@ struct Stretch {
     page: u32,
 }
 
-/// A topic that is logged.
+/// A logged topic.
 #[derive(Debug)]
 struct Topic {
     layout: Layout,
     stretches: Vec<Stretch>,
 }
 
-/// Which topic a number in a sample means, and from which place of the file on.
+/// The topic that a sample's number refers to, and from which offset of the file on.
 #[derive(Clone, Copy, Debug)]
 struct Subscription {
     topic: &'static str,
     since: u64,
 }
 
-/// Where the samples are. They stay in the file: each topic has its times by page.
+/// Index of the samples. They stay in the file; the index has their times per topic and page.
 #[derive(Debug)]
 struct Index {
     source: Source,
@@ -142,7 +143,7 @@ struct Sample<'a> {
 }
 
 impl Index {
-    /// The topic and the data of a sample, if it is wanted; refused if the data has another length than declared.
+    /// The topic and data of a sample, if wanted; an error if the data's length differs from the declared one.
     fn sample<'a>(&self, start: u64, body: &'a [u8]) -> Result<Option<Sample<'a>>, ()> {
         let (number, data) = body.split_first_chunk().ok_or(())?;
         let number = u16::from_le_bytes(*number);
@@ -159,10 +160,10 @@ impl Index {
             return Err(());
         }
         let time = |offset: usize| Some(u64::from_le_bytes(*data.get(offset..)?.first_chunk()?));
-        // When the sample was taken, where the topic says so; else when it was published.
+        // The sampling time, if the topic contains it, else the publication time.
         let sampled = (topic.layout.sampled.and_then(time)).filter(|&time| time > 0);
         let time = sampled.or_else(|| time(topic.layout.timestamp)).ok_or(())?;
-        // A time that does not fit is corrupt, and far from all others.
+        // A time that overflows is corrupt and far from all others.
         let time = i64::try_from(time).unwrap_or(i64::MAX / 1000);
         Ok(Some(Sample {
             topic: subscription.topic,
@@ -180,16 +181,16 @@ pub struct Topics {
     parameters: BTreeMap<String, f64>,
     /// Records that could not be parsed.
     pub bad_records: usize,
-    /// Where the chain of records broke.
+    /// Places where the chain of records broke.
     pub damage: Damage,
     /// Time during which the logger lost data, s.
     pub dropout: f64,
-    /// Memory that each thing that is kept may take, bytes.
+    /// Memory limit for each part that is kept, bytes.
     pub memory: u64,
 }
 
 impl Topics {
-    /// Where the fields of a topic are that has samples.
+    /// Layout of a topic, if it has samples.
     fn layout(&self, topic: &str) -> Option<&Layout> {
         let topic = self.index.topics.get(topic);
         let topic = topic.filter(|topic| !topic.stretches.is_empty());
@@ -226,7 +227,7 @@ impl Topics {
         })
     }
 
-    /// Reads a file, which starts with the magic bytes; what is kept of it may take so much `memory`, bytes.
+    /// Reads a file, which starts with the magic bytes. The parts that are kept may use up to `memory` bytes.
     ///
     /// # Errors
     /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`].
@@ -270,25 +271,25 @@ impl Topics {
     }
 }
 
-/// More than the memory that reading may take.
+/// The error for exceeding the memory limit.
 pub fn too_much(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, what)
 }
 
-/// Collects what is wanted.
+/// Collects the wanted topics.
 struct Reader {
     index: Index,
     parameters: BTreeMap<String, f64>,
     formats: Formats,
     bad_records: usize,
     dropout: f64,
-    /// Bytes that the index and the parameters take, or would.
+    /// Bytes that the index and the parameters use, or would use.
     taken: u64,
     most: u64,
 }
 
 impl Reader {
-    /// Takes a record; `None` if it makes no sense.
+    /// Processes a record; `None` if it is invalid.
     fn record(&mut self, place: Place, record: Record) -> Option<()> {
         let body = record.body();
         match record.kind {
@@ -305,7 +306,7 @@ impl Reader {
         }
     }
 
-    /// Whether so many more bytes may be kept; they are counted in any case.
+    /// Whether this many more bytes may be kept; they are counted in any case.
     const fn take(&mut self, bytes: usize) -> bool {
         self.taken += bytes as u64;
         self.taken <= self.most
@@ -332,7 +333,7 @@ impl Reader {
             topics.insert(topic, Topic { layout, stretches });
         }
         let since = place.start;
-        // A number means one topic in all of a log.
+        // A number refers to one topic throughout a log.
         let known = subscriptions
             .entry(u16::from_le_bytes([low, high]))
             .or_insert(Subscription { topic, since });
@@ -384,14 +385,14 @@ impl Reader {
             count: 1,
             page,
         };
-        // One becomes at most a segment.
+        // A span becomes at most one segment.
         if self.take(size_of::<Stretch>() + size_of::<Segment>()) {
             self.index.topics.get_mut(topic)?.stretches.push(stretch);
         }
         Some(())
     }
 
-    /// Length and text `float NAME` or `int32_t NAME`, then the value.
+    /// Parses length and text `float NAME` or `int32_t NAME`, then the value.
     fn parameter(&mut self, body: &[u8]) -> Option<()> {
         let (&length, rest) = body.split_first()?;
         let (key, value) = rest.split_at_checked(usize::from(length))?;
@@ -402,7 +403,7 @@ impl Reader {
             "int32_t" => f64::from(i32::from_le_bytes(value)),
             _ => return None,
         };
-        // The first value is that of the start; later ones are changes in flight.
+        // The first value is the initial one; later ones are changes in flight.
         if !self.parameters.contains_key(name) && self.take(PARAMETER + name.len()) {
             self.parameters.insert(name.to_owned(), value);
         }
@@ -410,16 +411,16 @@ impl Reader {
     }
 }
 
-/// Samples of a topic that are all later than those of the segment before.
+/// Samples of a topic that are all later than those of the previous segment.
 #[derive(Clone, Debug)]
 pub struct Segment {
     /// The earliest, ns.
     pub first: i64,
     /// The latest, ns.
     pub last: i64,
-    /// At most so many samples.
+    /// Upper bound of the number of samples.
     pub count: u64,
-    /// Their stretches in the index.
+    /// Its time spans in the index.
     stretches: Range<usize>,
 }
 
@@ -461,7 +462,7 @@ impl<const N: usize> Samples<N> {
         segments
     }
 
-    /// Visits the samples of a segment in the order of the file.
+    /// Visits the samples of a segment in file order.
     pub fn visit(
         &mut self,
         segment: &Segment,

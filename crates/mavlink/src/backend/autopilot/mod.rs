@@ -1,5 +1,5 @@
-//! What differs between PX4 and ArduPilot: numbers of modes, what keeps them in the mode in which they are commanded, how they take off,
-//! and the parameters that matter.
+//! Differences between PX4 and ArduPilot: mode numbers, the stream that keeps them in the commanded mode, take-off, and
+//! relevant parameters.
 
 mod ardupilot;
 mod px4;
@@ -20,7 +20,7 @@ pub(crate) enum Autopilot {
     ArduPilot,
 }
 
-/// A flight mode, by what it is for.
+/// A flight mode, by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Takes our setpoints.
@@ -31,10 +31,10 @@ pub(crate) enum Mode {
     Hold,
 }
 
-/// `MAV_MODE_FLAG_CUSTOM_MODE_ENABLED`: the mode is in the autopilot's own numbers.
+/// `MAV_MODE_FLAG_CUSTOM_MODE_ENABLED`: the mode has the autopilot's own number.
 const CUSTOM: f32 = 1.0;
 
-/// With this number a disarming is not refused in the air, in both autopilots.
+/// With this number both autopilots disarm even in the air.
 const FORCE: f32 = 21196.0;
 
 /// Gains of an attitude loop, 1/s.
@@ -82,12 +82,12 @@ impl Autopilot {
         }
     }
 
-    /// Whether it enters its mode, and stays in it, only while setpoints come.
+    /// Whether it enters and keeps its mode only while setpoints arrive.
     pub fn needs_stream(self) -> bool {
         self == Self::Px4
     }
 
-    /// Arms or disarms; `force` also in the air.
+    /// Arms or disarms; `force` works in the air, too.
     pub fn arm(armed: bool, force: bool) -> Command {
         let force = if force { FORCE } else { 0.0 };
         Command::long(
@@ -107,7 +107,7 @@ impl Autopilot {
         }
     }
 
-    /// The parameters that matter for these commands.
+    /// The parameters that matter for this command set.
     pub fn requirements(self, set: CommandSet) -> Vec<Requirement> {
         match self {
             Self::Px4 => px4::requirements(set),
@@ -124,7 +124,7 @@ impl Autopilot {
         gains.filter(|gains| gains.iter().all(|gain| PLAUSIBLE.contains(gain)))
     }
 
-    /// The parameter with the thrust in hover.
+    /// The parameter that holds the hover thrust.
     pub fn hover_thrust(self) -> &'static str {
         match self {
             Self::Px4 => "MPC_THR_HOVER",

@@ -1,10 +1,12 @@
-//! Being the autopilot of a simulator for PX4: `command = "hil"`.
+//! This program as the autopilot of a PX4 simulator: `command = "hil"`.
 //!
-//! The simulator listens on TCP port 4560. Every `HIL_SENSOR` is a tick: its time is the frame's, and it is answered by one
-//! `HIL_ACTUATOR_CONTROLS`. A simulator in lockstep waits for that answer, so that a flight goes as fast as both can. Pose and twist are those of
-//! `HIL_STATE_QUATERNION` (1e-7 degrees, which are 1.1 cm, mm, cm/s); the sensors stand beside them.
+//! The simulator listens on TCP port 4560. Each `HIL_SENSOR` is a tick: its time is the frame's, and it is answered by
+//! one `HIL_ACTUATOR_CONTROLS`. A simulator in lockstep waits for that answer, so a flight runs as fast as both can.
+//! Pose and twist come from `HIL_STATE_QUATERNION` (1e-7 degrees, that is 1.1 cm, mm, cm/s), in addition to the
+//! sensors.
 //!
-//! While the simulator is silent simulated time stands still, and ticks bring no frame. After [`SILENCE`] reads fail, and the flight ends.
+//! While the simulator is silent, simulated time stands still and ticks bring no frame. After [`SILENCE`] reads fail
+//! and the flight ends.
 
 mod frame;
 mod settings;
@@ -34,11 +36,11 @@ use settings::Settings;
 
 pub(super) use settings::is_chosen;
 
-/// How much later than its deadline a read may come back without a frame.
+/// How long after its deadline a read may return without a frame.
 const LATE: Duration = Duration::from_millis(40);
-/// After this a simulator that sends nothing is taken for dead.
+/// A simulator that sends nothing for this long is considered dead.
 const SILENCE: Duration = Duration::from_secs(5);
-/// Between two attempts to connect.
+/// Pause between two attempts to connect.
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// The vehicle of a simulator, whose autopilot we are.
@@ -149,7 +151,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
         Ok(())
     }
 
-    /// Waits for the next samples. Ticks that were not commanded are answered with the controls before.
+    /// Waits for the next samples. Ticks without new commands are answered with the previous controls.
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         self.answer()?;
         let Some(simulator) = &mut self.simulator else {
@@ -164,7 +166,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
                 let message = format!("the simulator is silent for {} s", SILENCE.as_secs());
                 return Err(Error::new(ErrorKind::Timeout, message));
             }
-            // Simulated time stands still, but ticks have times of their own.
+            // Simulated time stands still, but each tick needs its own time.
             *frame.time += 1;
             return Ok(ReadOutcome::None);
         };
@@ -184,7 +186,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
 
     fn stop(&mut self) -> Result<(), Error> {
         self.release();
-        // A simulator that is gone needs no last word.
+        // A simulator that is gone needs no final message.
         let _ = self.answer();
         Ok(())
     }
@@ -199,7 +201,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
         Ok(())
     }
 
-    /// A simulated vehicle is not brought down: where a flight ends, its motors stop.
+    /// A simulated vehicle does not land: when a flight ends, its motors stop.
     fn request(&mut self, request: Request) -> Result<(), Error> {
         match request {
             Request::Land | Request::Terminate => {

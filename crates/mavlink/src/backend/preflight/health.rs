@@ -1,4 +1,4 @@
-//! What the vehicle says of itself beside its state: mode, estimator, sensors, whether it stands, and its texts.
+//! The vehicle's report about itself besides its state: mode, estimator, sensors, landed state, and texts.
 
 use crate::dialect::{
     EkfStatusFlags, EstimatorStatusFlags, MavLandedState, MavMessage, MavSeverity,
@@ -7,13 +7,13 @@ use crate::dialect::{
 use crate::link::Received;
 use crate::telemetry::{Heartbeat, Sample, Telemetry};
 
-/// What is older does not count, ns.
+/// Older reports are ignored, ns.
 const FRESH: i64 = 3_000_000_000;
 
-/// Texts that are kept.
+/// Number of texts kept.
 const TEXTS: usize = 16;
 
-/// The least charge with which a flight begins, 0 to 1.
+/// Lowest charge at which a flight may begin, 0 to 1.
 const LEAST_CHARGE: f64 = 0.2;
 
 /// Characters of a text, which may come in several messages.
@@ -145,12 +145,12 @@ impl Health {
         self.heartbeat.is_some_and(|h| h.value.armed())
     }
 
-    /// How high it is above its home, m, if it has said so after `since`.
+    /// How high it is above its home, m, if it has reported that after `since`.
     pub fn above_home(&self, since: i64) -> Option<f64> {
         self.above_home.filter(|it| it.0 > since).map(|it| it.1)
     }
 
-    /// Whether it hears a pilot's radio.
+    /// Whether it receives a pilot's radio.
     pub fn hears_radio(&self) -> bool {
         self.radio == Some(true)
     }
@@ -160,7 +160,7 @@ impl Health {
         self.radio.is_some()
     }
 
-    /// Whether it has left the ground, as it says; an armed one that does not say may have.
+    /// Whether it reports that it has left the ground; an armed vehicle without such a report may have.
     pub fn is_airborne(&self, now: i64) -> bool {
         match self.landed {
             Some((at, state)) if now - at < FRESH => match state {
@@ -172,14 +172,14 @@ impl Health {
         }
     }
 
-    /// Whether it says that it stands on the ground.
+    /// Whether it reports that it is on the ground.
     pub fn stands(&self, now: i64) -> bool {
         self.landed.is_some_and(|(at, state)| {
             now - at < FRESH && state == MavLandedState::MAV_LANDED_STATE_ON_GROUND
         })
     }
 
-    /// What keeps it from being armed at `now`, of what may get better by waiting; `stale` ns old is too old.
+    /// Reasons against arming at `now` that may go away with time; data older than `stale` ns are too old.
     pub fn faults(&self, state: &Telemetry, now: i64, stale: i64) -> Vec<String> {
         let mut faults = Vec::new();
         let mut fault = |wrong: bool, what: &str| {
@@ -215,12 +215,12 @@ impl Health {
         faults
     }
 
-    /// Whether its own checks before arming fail; `false` where it does not say.
+    /// Whether its own arming checks fail; `false` if it does not report them.
     pub fn is_unready(&self) -> bool {
         self.ready == Some(false)
     }
 
-    /// What is not known, and should be.
+    /// The required quantities that are unknown.
     pub fn unknown(&self, state: &Telemetry) -> Vec<&'static str> {
         let mut unknown = Vec::new();
         if self.estimator.is_none() {
@@ -238,7 +238,7 @@ impl Health {
         unknown
     }
 
-    /// Its warnings and errors since then (ns of `CLOCK_MONOTONIC`), each once; empty where it said nothing.
+    /// Its distinct warnings and errors since then (ns of `CLOCK_MONOTONIC`); empty if there were none.
     pub fn reasons(&self, since: i64) -> String {
         let mut said: Vec<(i64, String)> = self
             .texts

@@ -1,4 +1,4 @@
-//! The parameters that matter: read, shown with what is wrong, set where that is allowed, and set back.
+//! The relevant parameters: read, reported if wrong, set if allowed, and restored.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use fly_hal::{Error, ErrorKind, monotonic_now};
 use super::Record;
 use crate::{ParameterOutcome, ParameterValue, Ticket, Vehicle};
 
-/// For how long parameters are asked for at most, ns.
+/// Longest time for reading parameters, ns.
 const PATIENCE: i64 = 3_000_000_000;
 
 /// An answer to the first question comes within this, ns; it is asked again after 0.4 s.
@@ -17,17 +17,17 @@ const AT_ONCE: i64 = 380_000_000;
 /// After three questions without an answer, on a link that lost none of the others, a parameter is not there, ns.
 const QUIET: i64 = 1_200_000_000;
 
-/// Between two looks.
+/// Pause between two polls.
 const NAP: Duration = Duration::from_millis(5);
 
-/// What a parameter has to be.
+/// The required value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rule {
-    /// Anything; it is shown.
+    /// Any value; it is shown.
     Any,
     /// Has these bits.
     Bits(i64),
-    /// Has these bits if the vehicle hears no radio, or is told to ignore its sticks.
+    /// Has these bits if the vehicle has no radio, or must ignore its sticks.
     WithoutRadio(i64),
     /// Between the two.
     Within(f64, f64),
@@ -43,7 +43,7 @@ pub(crate) struct Requirement {
     pub name: &'static str,
     pub rule: Rule,
     pub why: &'static str,
-    /// Whether nothing is armed while it is wrong or unknown.
+    /// Whether arming is refused while it is wrong or unknown.
     pub refuses: bool,
 }
 
@@ -98,15 +98,15 @@ impl Requirement {
     }
 }
 
-/// What became of one.
+/// A parameter that was checked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Checked {
     pub requirement: Requirement,
-    /// What the vehicle has now; `None` where it did not say.
+    /// The vehicle's current value; `None` if it did not report it.
     pub value: Option<ParameterValue>,
-    /// What it should have.
+    /// The required value.
     pub wanted: Option<f64>,
-    /// What it had before it was set.
+    /// The value before it was set.
     pub before: Option<ParameterValue>,
 }
 
@@ -126,11 +126,11 @@ impl fmt::Display for Checked {
     }
 }
 
-/// All that were looked at.
+/// All checked parameters.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters {
     pub all: Vec<Checked>,
-    /// What was set back, and what was not.
+    /// Results of restoring them.
     pub restored: Vec<String>,
 }
 
@@ -141,7 +141,7 @@ impl Parameters {
         found.value.map(ParameterValue::number)
     }
 
-    /// Reads them, waiting for some seconds at most, and says what is wrong.
+    /// Reads them, which takes at most some seconds, and reports what is wrong.
     pub fn read(
         vehicle: &mut Vehicle,
         requirements: Vec<Requirement>,
@@ -244,7 +244,8 @@ impl Parameters {
         said
     }
 
-    /// What is left changed, since the vehicle is armed: one line each. The file stays, and the next start sets it back.
+    /// The changes that remain because the vehicle is armed, one line each. The file stays, and the next start restores
+    /// them.
     pub fn remaining(record: &Record) -> Vec<String> {
         let old = match record.read() {
             Ok(old) => old,
@@ -259,14 +260,14 @@ impl Parameters {
             .collect()
     }
 
-    /// What keeps the vehicle from being armed.
+    /// The reasons against arming.
     pub fn faults(&self) -> impl Iterator<Item = String> + '_ {
         let faulty =
             |c: &&Checked| c.requirement.refuses && (c.wanted.is_some() || c.value.is_none());
         self.all.iter().filter(faulty).map(Checked::to_string)
     }
 
-    /// Says what was found.
+    /// Reports what was found.
     pub fn tell(&self) {
         for checked in &self.all {
             match (checked.wanted, checked.value) {
@@ -278,7 +279,7 @@ impl Parameters {
     }
 }
 
-/// Reads some; `None` for those that do not come.
+/// Reads these parameters; `None` for those that do not arrive.
 pub(crate) fn read(
     vehicle: &mut Vehicle,
     names: &[&str],

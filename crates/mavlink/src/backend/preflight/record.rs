@@ -1,4 +1,4 @@
-//! What parameters were before they were set, in a file, so that a crash forgets nothing.
+//! The parameters' values before they were set, in a file that survives a crash.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use fly_hal::Error;
 use crate::ParameterValue;
 use crate::dialect::MavParamType;
 
-/// A name, what it was, and what it was set to.
+/// Name, previous value and set value.
 type Entry = (String, ParameterValue, ParameterValue);
 
 /// The file of one vehicle: a parameter a line, `NAME TYPE BEFORE SET`.
@@ -79,7 +79,7 @@ impl Record {
             .collect()
     }
 
-    /// Everything is as it was.
+    /// Removes the file: everything is restored.
     pub fn remove(&self) {
         // None was there, or it says the truth at the next start as well.
         let _ = fs::remove_file(&self.path);

@@ -1,19 +1,19 @@
-//! The thrust that carries the weight, as the autopilot itself commands it while it hovers.
+//! The hover thrust: the autopilot's own command while it hovers.
 
 use crate::telemetry::Telemetry;
 
-/// Climbing and sinking slower than this is hover, m/s …
+/// Hover is climbing and sinking slower than this, m/s …
 const SLOW: f64 = 0.4;
-/// … and moving to a side slower than this: its drag hardly tilts the vehicle, and estimates err by some 0.3 m/s.
+/// … and moving sideways slower than this: drag then hardly tilts the vehicle, and estimates err by some 0.3 m/s.
 const SIDEWAYS: f64 = 1.0;
 
-/// Values that make a mean: 1.5 s at 20 Hz.
+/// Number of values in a mean: 1.5 s at 20 Hz.
 const ENOUGH: usize = 30;
 
-/// What no multicopter hovers with.
+/// Hover thrusts of multicopters are within this range.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.05..=0.9;
 
-/// After a pause the mean begins anew, ns.
+/// After a pause of this length, the mean restarts, ns.
 const PAUSE: i64 = 1_000_000_000;
 
 /// m/s².
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(hover.value(), None, "begun anew");
     }
 
-    /// Estimates of a vehicle that stands still in the air wander to the sides.
+    /// The estimates of a vehicle that hovers in place drift sideways.
     #[test]
     fn a_drift_is_hover_and_a_flight_is_not() {
         for (vx, counts) in [(0.7, true), (-0.7, true), (1.3, false)] {
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// A climb that ends: 0.3 m/s are lost in 1.45 s, for which the thrust is too small by as much.
+    /// The end of a climb: 0.3 m/s are lost in 1.45 s, during which the thrust is correspondingly too small.
     #[test]
     fn what_slows_a_climb_is_not_hover() {
         let mut hover = Hover::default();

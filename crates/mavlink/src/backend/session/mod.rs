@@ -1,8 +1,8 @@
-//! A vehicle that is commanded: checked, brought into its mode, armed, lifted, given setpoints, landed; and let go at once when somebody else
-//! takes it.
+//! A commanded vehicle: checked, switched to its mode, armed, lifted, given setpoints, landed; and released at once
+//! when another pilot takes control.
 //!
-//! Everything is begun and advanced by [`Session::run`], which every call of the backend makes; nothing waits. What the vehicle does is known
-//! by its heartbeats, never by an acknowledgement alone.
+//! [`Session::run`] begins and advances everything; every call of the backend calls it, and nothing blocks. The
+//! vehicle's behaviour is judged by its heartbeats, never by an acknowledgement alone.
 
 mod hover;
 mod task;
@@ -23,25 +23,25 @@ use task::{Step, Task};
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
 
-/// While nobody writes, the autopilot's stream goes on at this period, ns; PX4 needs 2 Hz.
+/// Period at which the autopilot's stream continues while the host writes nothing, ns; PX4 needs 2 Hz.
 const STREAM: i64 = 50 * MS;
 
-/// A setpoint that is not out after this has been overtaken by the world, ns.
+/// A setpoint that has not been sent after this time is obsolete, ns.
 const SETPOINT: i64 = 100 * MS;
 
 /// How far below the vehicle a setpoint on the ground is, m: PX4 takes off to one that is above.
 const BELOW: f64 = 1.0;
 
-/// Warnings that came so long before a change of the mode may be its reason, ns.
+/// Warnings this long before a mode change may be its reason, ns.
 const REASON: i64 = 3 * SECOND;
 
-/// What is said of two vehicles with the same numbers.
+/// The message about two vehicles with the same numbers.
 const TWO: &str = "has a clock that jumps: do two vehicles send with the same numbers?";
 
-/// Who has the vehicle.
+/// Control of the vehicle.
 #[derive(Clone, Debug, PartialEq)]
 enum Hold {
-    /// Not ours yet.
+    /// Not under our control yet.
     NotYet,
     /// In our mode.
     Ours,
@@ -49,18 +49,18 @@ enum Hold {
     Delegated(Mode),
     /// Stopped, landed or disarmed, as it was asked to.
     Over,
-    /// Somebody took it, or it went by itself.
+    /// Another pilot or the autopilot itself took control.
     Lost(String),
 }
 
-/// What flies now.
+/// The current source of setpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stream {
     /// Nothing is sent.
     None,
-    /// This place is kept.
+    /// Hold this position.
     Place(Setpoint),
-    /// What is written.
+    /// The written commands.
     Written,
 }
 
@@ -69,9 +69,9 @@ enum Stream {
 pub(crate) struct Counts {
     /// Setpoints that were written and handed to the link.
     pub written: u64,
-    /// Setpoints of our own between the written ones.
+    /// Setpoints of the session itself, between the written ones.
     pub kept: u64,
-    /// Commands that were written and not sent: too often for the link, or the vehicle is not ours.
+    /// Written commands that were not sent: too frequent for the link, or the vehicle is not under our control.
     pub dropped: u64,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Session {
     hold: Hold,
     stream: Stream,
     task: Option<Task>,
-    /// How the last task ended; told to whoever polls.
+    /// The result of the last task, for the next poll.
     ended: Option<Result<(), Error>>,
     next_stream: i64,
     next_setpoint: i64,
@@ -100,14 +100,14 @@ pub(crate) struct Session {
     pub events: Vec<String>,
 }
 
-/// How a session is made.
+/// The parameters of a session.
 pub(crate) struct Setup {
     pub autopilot: Autopilot,
     pub set: CommandSet,
     pub scaling: Scaling,
     pub setpoint_rate: f64,
     pub stale: i64,
-    /// Whether the hover's thrust is the user's: it is not replaced by what is measured.
+    /// Whether the user sets the hover thrust; then it is not replaced by the measured one.
     pub hover_is_given: bool,
 }
 
@@ -147,7 +147,7 @@ impl Session {
         })
     }
 
-    /// Reaches the vehicle from any thread: number 0 lands, number 1 stops the motors.
+    /// Returns a line that reaches the vehicle from any thread: number 0 lands, number 1 stops the motors.
     pub fn urgent(&self) -> UrgentLine {
         self.urgent.clone()
     }
@@ -155,7 +155,7 @@ impl Session {
 
 /// # Running
 impl Session {
-    /// Takes what has come and does what is due at `now` (ns of `CLOCK_MONOTONIC`).
+    /// Processes incoming messages and does what is due at `now` (ns of `CLOCK_MONOTONIC`).
     pub fn run(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
         vehicle.poll(now);
         while let Some(received) = vehicle.news() {
@@ -177,7 +177,7 @@ impl Session {
         self.keep_streaming(vehicle, state, now);
     }
 
-    /// A setpoint of our own, where the autopilot wants one and nobody writes.
+    /// Sends a setpoint of the session itself if the autopilot needs one and the host writes none.
     fn keep_streaming(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
         let Stream::Place(setpoint) = self.stream else {
             return;
@@ -231,7 +231,7 @@ impl Session {
         Ok(())
     }
 
-    /// 1 while the vehicle takes our commands or was not given to us yet, else 0.
+    /// 1 while the vehicle takes our commands or has not been given to us yet, else 0.
     pub fn control(&self) -> f64 {
         f64::from(u8::from(!matches!(self.hold, Hold::Lost(_))))
     }
@@ -241,7 +241,7 @@ impl Session {
         self.set != CommandSet::Trajectory
     }
 
-    /// Why the vehicle is no longer ours.
+    /// Why the vehicle is no longer under our control.
     pub fn lost(&self) -> Option<&str> {
         match &self.hold {
             Hold::Lost(why) => Some(why),
@@ -250,7 +250,7 @@ impl Session {
     }
 }
 
-/// # Watching who has the vehicle
+/// # Watching who has control
 impl Session {
     fn observe(&mut self, old: Option<&Heartbeat>, new: &Heartbeat, now: i64) {
         if self.urgent.is_begun() {
@@ -307,7 +307,7 @@ impl Session {
         }
     }
 
-    /// Nothing is sent from here on.
+    /// From now on nothing is sent.
     fn lose(&mut self, what: &str, now: i64) {
         let reasons = self.health.reasons(now.saturating_sub(REASON));
         let mut why = format!("the vehicle {what}");
@@ -338,9 +338,9 @@ impl Session {
     }
 }
 
-/// # What the host asks for
+/// # Requests of the host
 impl Session {
-    /// Refuses what a vehicle that is not ours is asked for.
+    /// Rejects requests to a vehicle that is not under our control.
     fn is_ours(&self) -> Result<(), Error> {
         match &self.hold {
             Hold::Lost(why) => Err(Error::new(
@@ -363,7 +363,7 @@ impl Session {
         Ok(())
     }
 
-    /// Begins to climb to `height` m above where it stands.
+    /// Begins to climb to `height` m above its position on the ground.
     pub fn take_off(&mut self, state: &Telemetry, height: f64, now: i64) -> Result<(), Error> {
         self.is_ours()?;
         if self.hold != Hold::Ours {
@@ -379,14 +379,14 @@ impl Session {
         Ok(())
     }
 
-    /// Begins to stop the motors of a vehicle that stands.
+    /// Begins to stop the motors of a vehicle on the ground.
     pub fn disarm(&mut self, now: i64) -> Result<(), Error> {
         self.is_ours()?;
         self.begin(Task::disarm(false, now));
         Ok(())
     }
 
-    /// Begins what the vehicle does by itself.
+    /// Begins a request that the vehicle carries out by itself.
     pub fn request(&mut self, request: Request, now: i64) -> Result<(), Error> {
         self.is_ours()?;
         self.begin(match request {
@@ -403,7 +403,7 @@ impl Session {
         Ok(())
     }
 
-    /// How far what was asked for last is.
+    /// Progress of the last request.
     pub fn poll(&mut self) -> Result<Progress, Error> {
         match &self.ended {
             Some(Err(error)) => Err(error.clone()),
@@ -412,7 +412,7 @@ impl Session {
         }
     }
 
-    /// Where it is, and its heading.
+    /// Its position and heading.
     fn place(state: &Telemetry) -> Result<([f64; 3], f64), Error> {
         match (state.position(), state.attitude()) {
             (Some(position), Some(attitude)) => {
@@ -425,7 +425,7 @@ impl Session {
         }
     }
 
-    /// What keeps a vehicle where it is: on the ground a place below it, so that it does not take off.
+    /// The setpoint that keeps a vehicle where it is: on the ground a position below it, so that it does not take off.
     fn neutral(&self, state: &Telemetry, now: i64) -> Result<Setpoint, Error> {
         let (mut position, yaw) = Self::place(state)?;
         if !self.health.is_airborne(now) {

@@ -1,4 +1,4 @@
-//! What a vehicle is asked for, step by step.
+//! The requests to a vehicle, step by step.
 
 use fly_hal::{Error, ErrorKind};
 
@@ -22,10 +22,10 @@ const DISARMING: i64 = 60 * SECOND;
 /// After this long without a written command a vehicle that is asked to change its mode is held, ns.
 const UNWRITTEN: i64 = SECOND / 5;
 
-/// What was refused is asked for again after this, ns.
+/// A refused request is repeated after this, ns.
 const AGAIN: i64 = SECOND / 2;
 
-/// Reasons come after the refusal, within this, ns.
+/// Reasons arrive within this time after the refusal, ns.
 const REASONS: i64 = 7 * SECOND / 10;
 
 /// How near to its height a vehicle has taken off, m and a part of the height …
@@ -48,7 +48,7 @@ const HOME: i64 = 3 * SECOND / 2;
 /// A climb that has begun, m.
 const CLIMBED: f64 = 0.2;
 
-/// What is under way.
+/// The request in progress.
 pub(super) enum Task {
     Arm(Arm),
     TakeOff(TakeOff),
@@ -76,11 +76,11 @@ pub(super) struct TakeOff {
     height: f64,
     begun: i64,
     sent: Sent,
-    /// Since when it has been where it should be, and where it came there.
+    /// Since when it has been within tolerance, and where it got there.
     steady: Option<(i64, Vector)>,
 }
 
-/// A command that is repeated until the vehicle does it.
+/// A command that is repeated until the vehicle complies.
 pub(super) struct Sent {
     begun: i64,
     until: i64,
@@ -90,7 +90,7 @@ pub(super) struct Sent {
     acknowledged: bool,
 }
 
-/// What follows.
+/// The next step.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Step {
     Wait,
@@ -110,7 +110,7 @@ impl Sent {
         }
     }
 
-    /// Sends the command, again after a refusal and after silence.
+    /// Sends the command, and again after a refusal or without an answer.
     fn poll(&mut self, vehicle: &mut Vehicle, command: Command, now: i64) {
         if let Some(ticket) = self.ticket {
             let outcome = vehicle.outcome(ticket);
@@ -124,19 +124,19 @@ impl Sent {
                 Outcome::Accepted { .. } => {
                     self.acknowledged = true;
                     self.refused = None;
-                    // Its heartbeat may come once a second.
+                    // Its heartbeat may arrive only once a second.
                     self.next = now.saturating_add(3 * AGAIN);
                 }
                 _ => {}
             }
         }
         if now >= self.next && now < self.until {
-            // Too many under way: at the next poll.
+            // Too many in progress: retry at the next poll.
             self.ticket = vehicle.begin(command, self.until).ok();
         }
     }
 
-    /// The error of a command that the vehicle did not carry out.
+    /// The error for a command that the vehicle did not carry out.
     fn failure(&self, what: &str, reasons: &str) -> Error {
         let why = match (self.refused, self.acknowledged) {
             (Some((_, result)), _) => {
@@ -200,7 +200,7 @@ impl Task {
         Self::Disarm { force, sent }
     }
 
-    /// The mode that it asks for.
+    /// The requested mode.
     pub fn mode(&self) -> Option<Mode> {
         match self {
             Self::Change { mode, .. } => Some(*mode),
@@ -208,7 +208,7 @@ impl Task {
         }
     }
 
-    /// Whether nothing is to be written before it is done.
+    /// Whether nothing may be written before it is complete.
     pub fn prepares(&self) -> bool {
         matches!(self, Self::Arm(_) | Self::TakeOff(_))
     }
@@ -235,7 +235,7 @@ impl Session {
         }
     }
 
-    /// Whether a heartbeat that came after `since` says so.
+    /// Whether a heartbeat after `since` says so.
     fn heard(&self, since: i64, says: impl Fn(&crate::Heartbeat) -> bool) -> bool {
         self.health
             .heartbeat
@@ -386,7 +386,7 @@ impl Session {
         let there = (state.position())
             .filter(|_| fresh && (climbed - task.height).abs() < near)
             .map(|p| p.value);
-        // Places tell more than velocities, which err by 0.2 m/s in PX4's SIH.
+        // Positions are more reliable than velocities, which err by 0.2 m/s in PX4's SIH.
         task.steady = there.map(|place| match task.steady {
             Some((since, from)) if distance(place, from) < STILL => (since, from),
             _ => (now, place),
@@ -411,12 +411,12 @@ impl Session {
         Ok(Step::Wait)
     }
 
-    /// Whether the thrust that carries the weight is to be measured.
+    /// Whether the hover thrust must be measured.
     fn wants_hover(&self) -> bool {
         !self.hover_is_given && self.sends_thrust()
     }
 
-    /// Takes the thrust that carries the weight from the autopilot's own hover.
+    /// Measures the hover thrust from the autopilot's own hover.
     fn measure_hover(&mut self) {
         if !self.wants_hover() {
             return;
@@ -448,7 +448,7 @@ impl Session {
             self.say(format!("the vehicle is in {}", autopilot.mode_name(mode)));
             return Ok(Step::Done);
         }
-        // It stands and is disarmed: nothing is left to land.
+        // It is on the ground and disarmed: nothing is left to land.
         if mode == Mode::Land && self.hold == Hold::Over {
             return Ok(Step::Done);
         }
@@ -478,7 +478,7 @@ impl Session {
             self.over("the vehicle is disarmed");
             return Ok(Step::Done);
         }
-        // A landing vehicle disarms by itself; one that is told to before it stands refuses.
+        // A landing vehicle disarms by itself; it refuses to disarm before it is on the ground.
         if force || self.health.stands(now) || !self.health.is_airborne(now) {
             sent.poll(vehicle, Autopilot::arm(false, force), now);
         }

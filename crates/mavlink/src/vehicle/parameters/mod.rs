@@ -1,4 +1,5 @@
-//! Parameters: one read, one set and read back, all read, missing ones asked for again. Begun and polled, like commands.
+//! Parameters: read one, set one and read it back, or read all, repeating lost requests. Begun and polled, like
+//! commands.
 
 mod value;
 
@@ -16,29 +17,29 @@ pub use value::{Encoding, ParameterValue};
 
 const MS: i64 = 1_000_000;
 
-/// A question without an answer is asked again after this, ns.
+/// An unanswered request is repeated after this, ns.
 const RETRY: i64 = 400 * MS;
 
-/// A list that has not grown for so long (ns) has holes.
+/// A list that has not grown for this long (ns) has gaps.
 const QUIET: i64 = 600 * MS;
 
-/// Missing ones that are asked for at once.
+/// Number of missing parameters requested at once.
 const BATCH: usize = 16;
 
-/// How often a value is set that the vehicle does not take.
+/// How often a value is set that the vehicle does not accept.
 const SETS: u32 = 3;
 
 /// A parameter's name has at most 16 characters.
 const NAME: usize = 16;
 
-/// How far a reading or setting is.
+/// The progress of a read or set operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterOutcome {
-    /// Under way; of a whole list, so many of so many are there.
+    /// In progress; for a whole list, with the number of values so far.
     Waiting {
-        /// Values that came.
+        /// Values that have arrived.
         have: usize,
-        /// Values in all, if that is known.
+        /// Values in total, if known.
         of: Option<usize>,
     },
     /// Read.
@@ -50,24 +51,24 @@ pub enum ParameterOutcome {
     },
     /// The vehicle keeps another value.
     NotTaken {
-        /// The value that it has.
+        /// Its current value.
         has: ParameterValue,
     },
     /// The vehicle's parameter is of another type; nothing was set.
     WrongType {
-        /// The value that it has.
+        /// Its current value.
         has: ParameterValue,
     },
-    /// The vehicle says why not.
+    /// The vehicle refuses, for this reason.
     Refused(MavParamError),
-    /// All are read; see [`Parameters::values`].
+    /// All have been read; see [`Parameters::values`].
     Complete {
         /// How many there are.
         count: usize,
     },
-    /// The deadline passed; a value that was to be set may be set or not.
+    /// The deadline passed; a value may or may not have been set.
     Expired {
-        /// Values that are missing of a list, if their number is known.
+        /// Missing values of a list, if their number is known.
         missing: Option<usize>,
     },
     /// Never begun here.
@@ -75,16 +76,16 @@ pub enum ParameterOutcome {
 }
 
 impl ParameterOutcome {
-    /// Whether nothing will change any more.
+    /// Whether the outcome is final.
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Waiting { .. })
     }
 }
 
-/// Why parameters cannot be asked for.
+/// Why parameters cannot be requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// No such name is possible.
+    /// Not a valid name.
     #[error("`{0}` is no parameter's name: expected 1 to 16 characters of ASCII")]
     Name(String),
     /// The number cannot be sent exactly.
@@ -92,21 +93,21 @@ pub enum ParameterError {
         "{0} cannot be set: this autopilot takes integers as floats, which are exact up to 16777216"
     )]
     Inexact(String),
-    /// There is nobody to ask yet.
+    /// No vehicle has been heard yet.
     #[error("no vehicle has been heard yet; wait for its heartbeat")]
     NoVehicle,
-    /// We were asked to send nothing.
+    /// The link only listens.
     #[error("the link only listens (`listen_only`)")]
     ListenOnly,
 }
 
 enum Kind {
     Read,
-    /// `before` is known once the first answer is here.
+    /// `before` is known after the first answer.
     Set {
         value: ParameterValue,
         before: Option<ParameterValue>,
-        /// Whether the next answer is that to reading back.
+        /// Whether the next answer is that of the read-back.
         reads_back: bool,
         sets: u32,
     },
@@ -151,12 +152,12 @@ impl Parameters {
         }
     }
 
-    /// What the autopilot says of itself may come later than its heartbeat.
+    /// The autopilot's capabilities may arrive later than its heartbeat.
     pub(super) fn set_encoding(&mut self, encoding: Encoding) {
         self.encoding = encoding;
     }
 
-    /// Begins to read one.
+    /// Begins to read a parameter.
     ///
     /// # Errors
     /// [`ParameterError::Name`].
@@ -165,7 +166,7 @@ impl Parameters {
         Ok(self.begin(name, Kind::Read, now, deadline))
     }
 
-    /// Begins to set one: reads it (its type, and the value before), sets it, and reads it back.
+    /// Begins to set a parameter: reads it (its type, and the previous value), sets it, and reads it back.
     ///
     /// # Errors
     /// [`ParameterError::Name`], [`ParameterError::Inexact`].
@@ -189,7 +190,7 @@ impl Parameters {
         Ok(self.begin(name, kind, now, deadline))
     }
 
-    /// Begins to read all.
+    /// Begins to read all parameters.
     pub fn read_all(&mut self, now: i64, deadline: i64) -> Ticket {
         self.list.clear();
         self.count = None;
@@ -197,7 +198,7 @@ impl Parameters {
         self.begin(String::new(), Kind::All, now, deadline)
     }
 
-    /// How far it is.
+    /// The progress of an operation.
     pub fn outcome(&self, ticket: Ticket) -> ParameterOutcome {
         let Some(operation) = self.operations.iter().find(|o| o.ticket == ticket) else {
             return ParameterOutcome::Unknown;
@@ -211,12 +212,12 @@ impl Parameters {
         }
     }
 
-    /// What is known, by name.
+    /// The known values, by name.
     pub fn values(&self) -> &BTreeMap<String, ParameterValue> {
         &self.values
     }
 
-    /// Values that came and that their type cannot hold.
+    /// Values that arrived but do not fit their type.
     pub fn undecodable(&self) -> u64 {
         self.undecodable
     }
@@ -245,10 +246,10 @@ impl Parameters {
             return;
         };
         self.values.insert(name.clone(), value);
-        // 65535 stands for "not of the list": the echo of a setting, or PX4's hash.
+        // 65535 means "not part of the list": the echo of a set value, or PX4's hash.
         if m.param_index < m.param_count && m.param_count != u16::MAX {
             if self.count.is_some_and(|count| count != m.param_count) {
-                // Some appeared or disappeared, and the numbers of others moved.
+                // Some parameters appeared or disappeared, which renumbered others.
                 self.list.clear();
             }
             self.count = Some(m.param_count);
@@ -282,7 +283,7 @@ impl Parameters {
         }
     }
 
-    /// Ends what is late and sends what is due; `send` takes a message and the time after which it must not be sent.
+    /// Ends expired operations and sends what is due; `send` takes a message and its latest time of sending.
     pub(super) fn poll(&mut self, now: i64, mut send: impl FnMut(MavMessage, i64) -> bool) {
         let missing = self
             .count
@@ -333,7 +334,7 @@ impl Parameters {
                             target_system: self.target.0,
                             target_component: self.target.1,
                         };
-                        // The first answers of a radio take longer than a question's.
+                        // Over a radio, the first answers take longer than those to a single request.
                         operation.due = now.saturating_add(2 * QUIET);
                         send(MavMessage::PARAM_REQUEST_LIST(list), until);
                     }
@@ -354,7 +355,7 @@ impl Parameters {
 }
 
 impl Operation {
-    /// Takes a value of this name.
+    /// Processes a value of this name.
     fn take(&mut self, has: ParameterValue, now: i64) {
         match &mut self.kind {
             Kind::All => {}
@@ -375,7 +376,7 @@ impl Operation {
                     return;
                 };
                 if !*reads_back {
-                    // The echo of the setting, if it was sent; it is read back all the same.
+                    // The echo of the set value, if one was sent; it is read back in any case.
                     if *sets > 0 {
                         *reads_back = true;
                         self.due = now;

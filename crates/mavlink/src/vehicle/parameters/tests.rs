@@ -1,4 +1,4 @@
-//! Against a vehicle that loses, repeats and refuses.
+//! Against a peer that loses, repeats and refuses messages.
 
 use super::*;
 use ParameterValue as V;
@@ -8,7 +8,7 @@ struct Peer {
     table: Vec<(String, V)>,
     encoding: Encoding,
     read_only: bool,
-    /// Per cent of the messages of either direction that are lost.
+    /// Percentage of messages lost in either direction.
     loses: u64,
     random: u64,
     sets: usize,
@@ -188,7 +188,7 @@ fn what_nobody_answers_ends_in_time() {
         peer.run(&mut parameters, read),
         (ParameterOutcome::Expired { missing: None }, 3_001)
     );
-    // Once begun, a list knows what it lacks.
+    // Once begun, a list knows its gaps.
     let all = parameters.read_all(0, 2_000 * MS);
     parameters.take(&peer.value(0, true), 0);
     assert_eq!(
@@ -237,7 +237,7 @@ fn errors_of_the_vehicle_and_of_the_caller_are_told() {
         parameters.set("X", V::I32(16_777_217), 0, FAR),
         Err(ParameterError::Inexact(_))
     ));
-    // Names that are no text, and numbers that no integer is, are dropped.
+    // Names that are not text, and values that are not integers, are dropped.
     let odd = PARAM_VALUE_DATA {
         param_id: CharArray::from([0xff; 16]),
         ..PARAM_VALUE_DATA::default()

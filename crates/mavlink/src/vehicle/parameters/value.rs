@@ -1,4 +1,4 @@
-//! A parameter's value, and the two ways in which autopilots put it into a float.
+//! A parameter's value, and the two encodings that autopilots use for it in a float.
 
 use std::fmt;
 
@@ -23,17 +23,17 @@ pub enum ParameterValue {
     F32(f32),
 }
 
-/// How integers travel in the float of `PARAM_VALUE` and `PARAM_SET`.
+/// Encoding of integers in the float of `PARAM_VALUE` and `PARAM_SET`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// The integer's bytes are the float's: PX4.
+    /// The float has the integer's bytes: PX4.
     Bytewise,
-    /// The integer's value is the float's, exact up to 2^24: ArduPilot.
+    /// The float has the integer's value, exact up to 2^24: ArduPilot.
     CCast,
 }
 
 impl Encoding {
-    /// By what the autopilot says of itself (`AUTOPILOT_VERSION`), else by what its make is known to do.
+    /// From the autopilot's reported capabilities (`AUTOPILOT_VERSION`), else from its known type.
     pub fn of(capabilities: Option<MavProtocolCapability>, autopilot: MavAutopilot) -> Self {
         let says = |bit| capabilities.is_some_and(|all| all.contains(bit));
         if says(MavProtocolCapability::MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE) {
@@ -124,8 +124,8 @@ impl ParameterValue {
         }
     }
 
-    /// The value that a float carries; `None` for types of eight bytes, which do not fit, and for numbers that the type
-    /// does not hold.
+    /// The value that a float carries; `None` for types of eight bytes, which do not fit, and for values outside the
+    /// type's range.
     pub fn decode(float: f32, kind: MavParamType, encoding: Encoding) -> Option<Self> {
         let [a, b, ..] = float.to_le_bytes();
         match encoding {

@@ -1,5 +1,5 @@
-//! Real flights: the plugin, a law of the test's own, and an autopilot that behaves as PX4 or ArduCopter do (`tests/autopilot.py` of
-//! `fly-mavlink`) with a rigid body behind.
+//! Complete flights: the plugin, a control law in the test, and an autopilot that behaves like PX4 or ArduCopter
+//! (`tests/autopilot.py` of `fly-mavlink`) with rigid-body dynamics.
 
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,7 @@ impl Flight {
         ["w", "x", "y", "z"].map(|c| self.value(&format!("pose.quaternion.{c}")))
     }
 
-    /// Reads on until what was begun is done.
+    /// Keeps reading until the request is complete.
     fn complete(&mut self, seconds: u64) -> Result<(), Error> {
         let begin = Instant::now();
         loop {
@@ -96,8 +96,8 @@ impl Flight {
         self.complete(25)
     }
 
-    /// Follows the curve for so many seconds; the root of the mean squared distance from it, after the first three. Ends early where
-    /// the vehicle is no longer ours.
+    /// Follows the curve for `seconds`; returns the root mean square distance from it after the first three seconds.
+    /// Ends early if another pilot takes control.
     fn follow(&mut self, seconds: f64) -> f64 {
         let set = self.instance.description().command_set().unwrap();
         let (origin, yaw) = (self.vector("pose.position"), heading(self.attitude()));
@@ -124,7 +124,7 @@ impl Flight {
         }
     }
 
-    /// Proportional and derivative on the position, thrust along the body's z axis.
+    /// Proportional-derivative on the position, with the thrust along the body's z axis.
     fn law(&self, set: fly_hal::CommandSet, reference: &Reference) -> Vec<f64> {
         use fly_hal::CommandSet as S;
         let q = self.attitude();
@@ -180,7 +180,7 @@ impl Flight {
         self.complete(30)
     }
 
-    /// Stops, and what the autopilot has seen.
+    /// Stops the flight and returns the autopilot's record.
     fn end(mut self) -> (Value, Vec<(String, String)>) {
         self.instance.stop().unwrap();
         let lines = self.instance.report();
@@ -220,7 +220,8 @@ impl Reference {
     }
 }
 
-/// The attitude whose z axis is along the force, heading for `yaw`: a turn about the vertical, then the shortest one to the force.
+/// The attitude whose z axis is along the force, heading `yaw`: a rotation about the vertical, then the shortest one to
+/// the force.
 fn attitude_along(force: Vector, yaw: f64) -> [f64; 4] {
     let norm = force.iter().map(|c| c * c).sum::<f64>().sqrt();
     let [x, y, z] = force.map(|c| c / norm);
@@ -230,10 +231,10 @@ fn attitude_along(force: Vector, yaw: f64) -> [f64; 4] {
     product(tilt, [c, 0.0, 0.0, s])
 }
 
-/// Where the autopilot's program had to wait longer than this for its turn, ms, nothing is said about how well it was flown.
+/// If the autopilot's process was delayed by more than this, ms, the tracking quality is not judged.
 const STALL: f64 = 60.0;
 
-/// A whole flight, again where other programs have kept the autopilot's from its work.
+/// A whole flight, repeated if other programs have delayed the autopilot's process.
 fn fly(
     autopilot: &str,
     set: &str,
@@ -251,7 +252,7 @@ fn fly(
     None
 }
 
-/// A whole flight; the tracking error and what the autopilot saw.
+/// A whole flight; returns the tracking error and the autopilot's record.
 fn fly_once(
     autopilot: &str,
     set: &str,
@@ -289,7 +290,7 @@ impl Flown {
         found.map_or("", |(_, text)| text)
     }
 
-    /// What holds for every flight that ends as it should.
+    /// Conditions of every flight that ends properly.
     #[track_caller]
     fn is_orderly(&self) {
         assert_eq!(self.report["armed"], 1);
@@ -321,7 +322,7 @@ fn a_curve_is_tracked_over_every_set_of_commands() {
 }
 
 fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
-    // The motors are not linear, and the autopilot has learnt that.
+    // The motors are nonlinear, and the autopilot has learnt that.
     let options = ["curve=0.6", "hover=0.45"];
     let settings = "set_parameters = true\nthrust_curve = 0.6\n";
     let Some(flown) = fly(autopilot, set, &options, settings, 9.0) else {
@@ -355,7 +356,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
     }
 }
 
-/// What goes wrong, and what becomes of it; in parallel.
+/// Faults and their consequences; in parallel.
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
@@ -381,7 +382,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
     });
 }
 
-/// Takes off, and flies until the vehicle is no longer ours.
+/// Takes off and flies until another pilot takes control.
 fn fly_until_lost(autopilot: &str, options: &[&str]) -> Option<(Flight, Error)> {
     let settings = "set_parameters = true\n";
     let mut flight = Flight::new(autopilot, options, settings)?.unwrap();
@@ -389,7 +390,7 @@ fn fly_until_lost(autopilot: &str, options: &[&str]) -> Option<(Flight, Error)> 
     flight.take_off().unwrap();
     flight.follow(12.0);
     assert_eq!(flight.value("vehicle.control"), 0.0);
-    // Whatever the host still asks for, the vehicle is not ours.
+    // Whatever the host still requests, the vehicle is under another pilot's control.
     for _ in 0..20 {
         flight.read();
         let commands = [1.0, 0.0, 0.0, 0.0, 9.0];
@@ -417,17 +418,17 @@ fn a_pilot_takes_over() {
     let expected = "the vehicle changed from OFFBOARD to POSCTL, by its pilot or by itself";
     assert!(error.message.starts_with(expected), "{error}");
     let (report, lines) = flight.end();
-    // OFFBOARD, then the pilot's mode, and it stays: nothing that would change it was sent.
+    // OFFBOARD, then the pilot's mode, which stays: nothing was sent to change it.
     assert_eq!(report["modes"], serde_json::json!([0, 4]));
     assert_eq!(report["armed_at_end"], true);
     assert_eq!(report["forced"], 0);
-    // Nothing is changed under somebody else's hands.
+    // Nothing is changed while another pilot has control.
     assert_eq!(report["ints"]["COM_RCL_EXCEPT"], 4);
     let (_, said) = (lines.iter())
         .find(|(name, _)| name == "parameters set back")
         .unwrap();
     assert!(said.contains("COM_RCL_EXCEPT remains 4, was 0"), "{said}");
-    // What was under way when the mode changed, up to the heartbeat that told it.
+    // Messages in transit when the mode changed, until the heartbeat that reported it.
     let ignored = report["ignored"].as_f64().unwrap();
     assert!(ignored < 60.0, "{ignored} setpoints after the pilot had it");
     assert!(
@@ -497,7 +498,7 @@ fn a_refusal_is_told_with_its_reason() {
             (error.kind, error.message.as_str()),
             (ErrorKind::Refused, expected)
         );
-        // Nothing goes on.
+        // Nothing is sent any more.
         std::thread::sleep(Duration::from_millis(200));
         let (report, _) = flight.end();
         assert_eq!(report["armed"], 0);
@@ -534,7 +535,7 @@ fn wrong_parameters_are_not_flown_with() {
         "GUID_OPTIONS is 0, and should be 8: without bit 3 the thrust of an attitude is taken for a climb rate"
     );
     assert!(error.help.unwrap().contains("set_parameters=true"));
-    // What an earlier flight has left behind is set back, unless somebody else has set it since.
+    // Parameters left by an earlier flight are restored, unless they were changed since.
     std::fs::write(
         flight.folder.path().join("parameters.txt"),
         "GUID_OPTIONS i32 1 0\nDISARM_DELAY i32 5 7\n",
@@ -553,7 +554,7 @@ fn wrong_parameters_are_not_flown_with() {
     );
 }
 
-/// The host ends while the vehicle still lands.
+/// The host ends while the vehicle is still landing.
 fn parameters_are_set_back_on_the_ground() {
     let Some(flight) = Flight::new("ardupilot", &[], "set_parameters = true\n") else {
         return;
@@ -614,10 +615,10 @@ fn a_hanging_call_is_landed_past() {
     flight.arm().unwrap();
     flight.take_off().unwrap();
     flight.follow(1.0);
-    // The flight's thread hangs.
+    // The flight thread hangs.
     assert!(line.request(Request::Land));
     std::thread::sleep(Duration::from_secs(1));
-    // It returns, and writes on; its setpoints are not sent any more.
+    // It returns and continues writing; its setpoints are no longer sent.
     for _ in 0..50 {
         flight.read();
         let commands = [1.0, 0.0, 0.0, 0.0, 9.0];
@@ -646,7 +647,7 @@ fn motors_are_stopped_in_the_air_when_they_must() {
     assert!(report["forced"].as_f64().unwrap() >= 1.0);
 }
 
-/// Loss, bursts, duplicates, reordering, garbage and half messages at once.
+/// Loss, bursts, duplicates, reordering, garbage and truncated messages at once.
 fn a_link_with_faults_is_flown_over() {
     let options = [
         "loss=0.05",

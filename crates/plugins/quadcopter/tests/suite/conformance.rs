@@ -1,4 +1,4 @@
-//! What a host may ask of any plugin: with a vehicle, and with nobody there.
+//! Everything that a host may ask of any plugin, with a vehicle and without one.
 
 use crate::common;
 use crate::plugin;
@@ -21,7 +21,7 @@ fn check(text: String) -> Report {
     report
 }
 
-/// One after the other: the last check counts what this process holds.
+/// In sequence: the last check counts this process's resources.
 #[test]
 fn the_plugin_conforms() {
     let _alone = crate::ALONE.write();

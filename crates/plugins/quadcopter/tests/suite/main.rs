@@ -1,4 +1,4 @@
-//! The tests of `fly-plugin-quadcopter`: one program, so that they link once.
+//! The tests of `fly-plugin-quadcopter`, in one program so that they link once.
 
 mod commanding;
 #[path = "../../../../mavlink/tests/suite/common/mod.rs"]
@@ -8,5 +8,5 @@ mod conformance;
 mod plugin;
 mod vehicle;
 
-/// Whatever flies in real time reads it; whatever measures time alone writes it.
+/// Tests that fly in real time read this lock; a test that measures time alone writes it.
 pub static ALONE: std::sync::RwLock<()> = std::sync::RwLock::new(());

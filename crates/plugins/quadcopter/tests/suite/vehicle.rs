@@ -1,4 +1,4 @@
-//! The plugin against vehicles of which only the messages exist.
+//! The plugin against simulated message streams.
 
 use crate::common;
 use crate::plugin;
@@ -75,7 +75,7 @@ fn pymavlink_is_read_right() {
     };
     let mut instance = start(NAME, &format!("{text}connect_timeout = 30\n"));
     let mut frame = instance.description().frame();
-    // The gains of its loops are asked of a vehicle that is commanded.
+    // The loop gains are requested only from a vehicle under command.
     read_until(&mut instance, &mut frame, "battery and state", |frame| {
         frame.groups[..6].iter().all(|group| group.valid)
     });
@@ -332,7 +332,7 @@ fn a_read_ends_at_its_deadline() {
         instance.read(Deadline::after(wanted), &mut frame).unwrap();
         worst = worst.max(begin.elapsed().saturating_sub(wanted));
     }
-    // Silence does not make it wait longer.
+    // Silence does not prolong the wait.
     drop(flying);
     for _ in 0..20 {
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! The plugin as it is loaded, through everything that a host may ask of it.
+//! The plugin as loaded, through everything that a host may ask of it.
 
 use crate::common;
 use crate::ulog;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use fly_hal::conformance::{self, Setup};
 
-/// The library that cargo built together with this test, beside it.
+/// The library that cargo built together with this test, next to it.
 fn plugin() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.with_file_name("libfly_plugin_replay.so")

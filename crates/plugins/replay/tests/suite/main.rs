@@ -1,4 +1,4 @@
-//! The tests of `fly-plugin-replay`: one program, so that they link once.
+//! The tests of `fly-plugin-replay`, in one program so that they link once.
 
 mod common;
 mod conformance;

@@ -1,4 +1,4 @@
-//! What the backend makes of recordings.
+//! Replays of recordings.
 
 use crate::common;
 use crate::ulog;
@@ -100,7 +100,7 @@ fn a_log_of_ours_comes_back_tick_by_tick_bit_for_bit() {
     assert_eq!(report[1], ("recorded".into(), "1.990 s, 200 frames".into()));
 }
 
-/// What is measured in joints comes back as all signals do, and so do the efforts of motors.
+/// Joint measurements come back like all signals, and so do motor efforts.
 #[test]
 fn joints_come_back_too() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn joints_come_back_too() {
     }
     writer.finish(RunMetadata::default()).unwrap();
 
-    // The vehicle is of no interest: all is in the log.
+    // The vehicle is irrelevant: the log contains everything.
     let mut replay = configure("log = 'LOG'", &log, "").unwrap();
     let description = replay.description().clone();
     assert_eq!(description.faults(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Reads tables: structures, and maps of anything.
+//! Decodes tables: structures, and maps of any values.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::super::Problems;
 use super::super::problem::{Kind, Problem};
 use super::ValueDecoder;
 
-/// Reads a table.
+/// Decodes a table.
 pub(in super::super) struct TableDecoder<'a, 'i> {
     pub(in super::super) table: &'a DeTable<'i>,
     pub(in super::super) span: Range<usize>,
@@ -68,7 +68,7 @@ impl<'de> de::Deserializer<'de> for TableDecoder<'_, '_> {
 }
 
 struct TableAccess<'a, 'i> {
-    /// Entries still to come; taken from the front.
+    /// Remaining entries, taken from the front.
     entries: Vec<(&'a Spanned<Cow<'i, str>>, &'a Spanned<DeValue<'i>>)>,
     value: Option<(&'a str, &'a Spanned<DeValue<'i>>)>,
     problems: &'a Problems,

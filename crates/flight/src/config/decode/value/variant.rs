@@ -1,4 +1,4 @@
-//! Reads variants of enumerations that carry values.
+//! Decodes enumeration variants that carry values.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::super::Problems;
 use super::super::problem::Problem;
 use super::{ValueDecoder, unexpected};
 
-/// Reads `{ variant = value }`.
+/// Decodes `{ variant = value }`.
 pub(super) struct VariantDecoder<'a, 'i> {
     pub(super) key: &'a Spanned<Cow<'i, str>>,
     pub(super) value: &'a Spanned<DeValue<'i>>,

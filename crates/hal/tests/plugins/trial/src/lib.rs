@@ -1,8 +1,4 @@
-//! The smallest backend, which also misbehaves on demand: for the tests of `fly-hal`.
-//!
-//! Its configuration is one line, `name = "value"` or nothing: `panic = "read"` panics in that function, `error = "start"`
-//! fails there, `resolve = "path"` resolves a path and reports it, `thread = "text"` says so in a thread of its own, `hang = "read"` does not return
-//! from reads until there is an emergency.
+//! The smallest backend, which misbehaves on demand, for the tests of `fly-hal`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,14 +21,14 @@ pub struct Trial {
     fails: String,
     resolved: Option<PathBuf>,
     said: String,
-    /// Polls until it is armed, or up in the air.
+    /// Polls until it is armed, or has taken off.
     polls: u32,
     /// Whether reads wait until an emergency.
     hangs: Arc<AtomicBool>,
 }
 
 impl Trial {
-    /// Does what the configuration wants of this function.
+    /// Misbehaves as configured for this function.
     fn misbehave(&self, function: &str) -> Result<(), Error> {
         assert!(self.panics != function, "told to panic in {function}");
         if self.fails == function {
