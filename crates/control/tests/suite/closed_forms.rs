@@ -113,7 +113,6 @@ fn the_energy_rate_of_a_hinge() {
 
         let total = std::cell::RefCell::new(total);
         let found = derivative(|t| total.borrow_mut()(t, a).0);
-        drop(total);
         let expected = -Upsilon * (w - w_R * cos).powi(2)
             + Pi * w_R * sin * (cos - 1.0)
             + Theta * w_R * (a_R * (1.0 - cos * cos) + (w * w - w_R * w_R * cos) * sin);

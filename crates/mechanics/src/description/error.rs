@@ -167,13 +167,19 @@ pub enum Problem {
     Inertia(#[from] InertiaError<f64>),
     /// A mesh that cannot be read, or encloses no solid.
     #[error(transparent)]
-    Mesh(#[from] MeshError),
+    Mesh(Box<MeshError>),
     /// An invalid battery.
     #[error(transparent)]
     Battery(#[from] BatteryError),
     /// An invalid rotor.
     #[error(transparent)]
     Actuator(#[from] RotorError),
+}
+
+impl From<MeshError> for Problem {
+    fn from(error: MeshError) -> Self {
+        Self::Mesh(Box::new(error))
+    }
 }
 
 impl From<ModelError> for Problem {

@@ -248,13 +248,13 @@ impl<'a> Entry<'a> {
     /// The path of a file, relative to the one that is read.
     pub fn file(&self) -> Result<PathBuf, DescriptionError> {
         let name = self.string()?;
-        match self.folder {
-            Some(folder) => Ok(folder.join(name)),
-            None => {
-                let text = "a description that is no file names none: it has no folder";
-                Err(self.error(Problem::Keys(text.to_owned())))
-            }
-        }
+        let problem = || {
+            let text =
+                "a description that was not read from a file cannot name one: it has no folder";
+            self.error(Problem::Keys(text.to_owned()))
+        };
+        let folder = self.folder.ok_or_else(problem)?;
+        Ok(folder.join(name))
     }
 
     /// `true` or `false`.
