@@ -652,7 +652,7 @@ where
         if let (Some(failures), Some((d, u))) = (&mut self.failures, observer.measured()) {
             let (M, B) = (plant.mass_matrix(), plant.input_matrix());
             if let Some(failed) = failures.observe(elapsed, d, u, B, M) {
-                // What the observer learned in the meantime is the failure, which is now compensated otherwise.
+                // The observer's estimate has absorbed the failure, which the allocation compensates from now on.
                 observer.assume(failures.usual());
                 self.failed = Some(failed);
             }

@@ -3,12 +3,12 @@
 //! # The law
 //!
 //! ```text
-//! model        M xidot + b = B u                      fly_mechanics::FreeBody, Rotors       Konz (5.73)
-//! template     Mbar xidot + bbar = 0                  template: particle, body, energy         Konz (5.72)
-//! law          minimise ||xidot + Mbar^-1 bbar||_Mbar subject to the model                    Konz (5.74)
-//!              u0 = H^-1 A^T (Mbar M^-1 b - bbar),  A = M^-1 B,  H = A^T Mbar A               Konz (5.86b)
-//! allocation   minimise ||u - u0||_H subject to W u <= l                                      Konz (5.83)
-//! left over    Mbar xidot + bbar = btilde             matching: what the inputs cannot give   Konz (5.78)
+//! model        M xidot + b = B u                      fly_mechanics::FreeBody, Rotors     Konz (5.73)
+//! template     Mbar xidot + bbar = 0                  template: particle, body, energy    Konz (5.72)
+//! law          minimise ||xidot + Mbar^-1 bbar||_Mbar subject to the model                Konz (5.74)
+//!              u0 = H^-1 A^T (Mbar M^-1 b - bbar),  A = M^-1 B,  H = A^T Mbar A           Konz (5.86b)
+//! allocation   minimise ||u - u0||_H subject to W u <= l                                  Konz (5.83)
+//! matching     Mbar xidot + bbar = btilde             the part the inputs cannot realise  Konz (5.78)
 //! ```
 //!
 //! A configuration x is a pose in SE(3), a velocity xi a body twist `[v; omega]`. No coordinates have singularities, so a

@@ -135,7 +135,7 @@ where
     }
 }
 
-/// What a strategy has written.
+/// The output of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pursuit {
     /// The desired motion.

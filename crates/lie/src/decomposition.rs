@@ -257,7 +257,7 @@ pub fn pseudo_inverse<T: RealField + Copy, const M: usize, const N: usize>(
 /// use fly_lie::range_projector;
 /// use nalgebra::Vector3;
 ///
-/// // A force on a rail: what is left of it is along the rail.
+/// // A force on a rail: the projection keeps the part along the rail.
 /// let rail = Vector3::new(3.0, 0.0, 4.0);
 /// let P = range_projector(&rail, 1e-12)?;
 /// assert!((P * Vector3::new(0.0, 7.0, 5.0) - Vector3::new(2.4, 0.0, 3.2)).norm() < 1e-15);

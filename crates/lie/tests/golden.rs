@@ -49,7 +49,7 @@ fn golden() {
     }
 }
 
-/// The operators of Konz 4.2.1 and the inertia terms made of them, to the rounding of a handful of products of numbers below ten.
+/// The operators of Konz 4.2.1 and the inertia terms built from them, to the rounding of a handful of products of numbers below ten.
 fn operators(file: &mut File, data: &Value) {
     golden::only(
         data,
@@ -353,7 +353,7 @@ const LIE60: usize = 1 + 3 + 3 + 9 + 3 + 9 + 36;
 
 /// 28 angles from 1e-12 to π - 1e-12, four cases each, right to 20 digits.
 ///
-/// Errors are relative to `max(1, |v|)`. Every double that goes in is rounded, so 4e-16 is what can be had near π. At exactly π
+/// Errors are relative to `max(1, |v|)`. Every double that goes in is rounded, so 4e-16 is attainable near π. At exactly π
 /// either sign of the axis is right; the twist with the other sign is then compared through the pose that it leads to.
 fn lie60(file: &mut File, text: &str) {
     for line in text.lines() {

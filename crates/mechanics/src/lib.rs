@@ -56,7 +56,7 @@
 //! let (body, rotors) = (&vehicle.body, &vehicle.rotors);
 //! assert_eq!(rotors.command_names(), ["rotor.0.thrust", "rotor.0.tilt"]);
 //!
-//! // What is commanded, and what the rotor does after its lag.
+//! // The commands, and the rotor's outputs after its lag.
 //! let commands = [9.81, 0.01];
 //! let mut actual = [9.81, 0.0];
 //! let mut state = State::at_rest(SE3::identity());

@@ -5,7 +5,7 @@
 //! - the copters (`example: quad | bicopter | tricopter`): B, the limits, M and b;
 //! - `example: freebody`: M and b;
 //! - `example: operators`: the Coriolis matrix of a body;
-//! - `kind: rigid_body`: a body made of particles;
+//! - `kind: rigid_body`: a body of particles;
 //! - `kind: stiffness`: springs in any constellation;
 //! - `kind: system`: poses, twists, Jacobians and their rates, forces, energies, accelerations;
 //! - `kind: rnea`: serial chains with a tool, given by screw axes;
@@ -72,7 +72,7 @@ fn golden() {
     report.finish();
 }
 
-/// What a model is made of in the files of the control chapter, and what their controllers and references are made of.
+/// Keys of a model in the files of the control chapter, and keys of their controllers and references.
 fn config<'a>(data: &'a Value, model: &str) -> &'a Value {
     let config = &data["config"];
     let control = "T r0 rotvec0 xi0 ref{*} rho constrained mbar Thz Upz Piz p ctrl{k d m h l s Th Up Pi} A w ph off Aa wa pha psi1";

@@ -1,4 +1,4 @@
-//! What a vehicle can still do after a change of its inputs.
+//! The steady states that a vehicle can hold with bounded inputs, e.g. after failures.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;

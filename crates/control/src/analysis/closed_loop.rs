@@ -105,7 +105,8 @@ pub trait LinearFeedback {
     /// The template whose metric balances the forces, for the system about rest in the configuration x.
     fn template(&self, model: &Model<f64>, x: &[f64], linear: &LinearModel) -> LinearModel;
 
-    /// How its reference at rest leans by itself under a small disturbance, n x n; `None` if it does not.
+    /// How its reference at rest tilts under a small disturbance r: the derivative of the configuration with respect to r, n x n; `None`
+    /// if it does not tilt.
     fn lean(&self) -> Option<DMatrix<f64>> {
         None
     }

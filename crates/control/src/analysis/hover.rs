@@ -24,7 +24,7 @@ pub struct Command {
     pub limits: [f64; 2],
 }
 
-/// What a vehicle can do from level hover inside the limits `W u <= l` of its actuators.
+/// The accelerations that a vehicle can reach from level hover within the limits `W u <= l` of its actuators.
 ///
 /// An acceleration in one direction, with the others zero, moves the input along a straight line, and redundant inputs to wherever their margin is
 /// largest: a linear program. So all values are exact for the polygon that approximates the limits of tilting rotors. Redundant inputs hover

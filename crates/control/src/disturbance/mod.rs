@@ -9,7 +9,7 @@
 //! use fly_control::disturbance::DisturbanceObserver;
 //! use nalgebra::{Const, DVector, Matrix1, Matrix1xX, Matrix3, Vector1};
 //!
-//! // A cart of 2 kg that nobody drives is pushed with 3 N.
+//! // A passive cart of 2 kg is pushed with 3 N.
 //! let mut observer = DisturbanceObserver::new(Const::<1>, 1, None, 4.0)?;
 //! let (M, B, step) = (Matrix1::new(2.0), Matrix1xX::from_element(1, 1.0), 0.01);
 //! for k in 0..=100 {
@@ -17,7 +17,7 @@
 //!     observer.set_applied(Some(&[0.0]));
 //!     observer.observe(step, &M, &B, &Vector1::zeros(), &velocity, &Matrix3::identity(), None);
 //! }
-//! // First order with the bandwidth: 1 s later the part exp(-4) is missing.
+//! // First order with the bandwidth: after 1 s the relative error is exp(-4).
 //! assert!((observer.force()[0] - 3.0 * (1.0 - (-4.0_f64).exp())).abs() < 1e-12);
 //! # Ok::<(), fly_control::disturbance::BandwidthError>(())
 //! ```

@@ -309,7 +309,7 @@ impl InvariantFilter {
             let time = &mut self.rejected_for[kind];
             let waits = *time < self.parameters.rejection_time;
             *time = time.max(0.0);
-            // The state is wrong, not the measurement: accept the next ones as well, until one passes by itself.
+            // The state is wrong, not the measurement: accept the next ones as well, until one passes the gate.
             let Some((factor, widened)) = (!waits).then(|| widen(z, &S, N, gate)).flatten() else {
                 return Verdict::Rejected { nis };
             };

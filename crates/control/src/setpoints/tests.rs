@@ -22,7 +22,7 @@ fn demand() -> Demand {
     }
 }
 
-/// A first-order rate loop that is told so turns with the angular acceleration that was asked for.
+/// A first-order rate loop with the matching response time realises the desired angular acceleration.
 #[test]
 fn a_rate_loop_gives_the_angular_acceleration() {
     let demand = demand();
@@ -32,9 +32,9 @@ fn a_rate_loop_gives_the_angular_acceleration() {
     assert_eq!(told.thrust.to_bits(), 9.0_f64.to_bits());
 }
 
-/// What a proportional attitude loop asks its rate loop for.
+/// The rate setpoint of a proportional attitude loop.
 fn asked(from: &SO3<f64>, told: &SO3<f64>) -> Vector3<f64> {
-    // As autopilots have it: the way of the thrust first, by the angle between both z axes; then what is left, about z.
+    // As in autopilots: first the tilt, by the angle between both z axes; then the remaining rotation about z.
     let error = from.inverse() * *told;
     let z = error.act(&Vector3::z());
     let axis = Vector3::z().cross(&z);
@@ -49,12 +49,12 @@ fn asked(from: &SO3<f64>, told: &SO3<f64>) -> Vector3<f64> {
     Vector3::new(6.5 * tilt.x, 6.5 * tilt.y, 2.8 * x.y.atan2(x.x))
 }
 
-/// An attitude loop that is told so, slower in yaw, asks for the same rates.
+/// A matching attitude loop, slower in yaw, demands the same rates.
 #[test]
 fn an_attitude_loop_asks_for_the_rates() {
     let mut demand = demand();
     for behind in [0.0, 0.3, -1.0] {
-        // A reference that turns, from whose heading the body is that far away.
+        // A turning reference; the heading error of the body is `behind` (rad).
         let heading = demand.attitude * SO3::exp(&Vector3::new(0.0, 0.0, behind));
         demand.reference.pose = SE3::new(heading, Vector3::zeros());
         demand.reference.twist[5] = 0.5;
@@ -183,7 +183,7 @@ fn a_heading_that_cannot_be_seen_stays() {
     assert!((TrajectorySetpoint::new(&level, 0.6).yaw + 2.5).abs() < 1e-12);
 }
 
-/// On a circle that a vehicle leans into, the acceleration that is told is the reference's a lag later.
+/// On a circle with banking, the acceleration setpoint is the reference's acceleration one lag later.
 #[test]
 fn the_acceleration_of_a_trajectory_leads_the_lean() {
     let (radius, rate) = (2.0, 1.1);

@@ -52,7 +52,7 @@ fn model(data: &Value) -> Model<f64> {
         .expect("a system")
 }
 
-/// The pairs of a list with K', D' and M' under these keys; zero where there is none.
+/// The pairs of a list with K', D' and M' under these keys; zero if a key is absent.
 fn pairs(model: &Model<f64>, list: &Value, keys: [&str; 3]) -> Vec<SystemPair> {
     let list = array(list).iter();
     list.map(|pair| {
@@ -81,7 +81,7 @@ pub fn compare(data: &Value, report: &mut File) {
         actual.update(&model, &x, &xi);
         actual.update_jacobians(&model);
 
-        // The model's inertias are arbitrary numbers that no mass has: its M and c are those of a desired motion towards rest.
+        // The model's inertias are arbitrary, not physical: its M and c are those of a desired motion towards rest.
         let mut plant = Template::of_system(
             &model,
             Approach::Particle,

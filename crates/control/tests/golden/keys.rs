@@ -1,4 +1,4 @@
-//! The keys of the golden files: whatever this program does not know, it would compare nothing of.
+//! The known keys of the golden files. An unknown key fails, since its data would not be compared.
 
 use fly_testing::golden::array;
 use serde_json::Value;
@@ -8,9 +8,9 @@ use crate::Family;
 /// Of every example.
 const EXAMPLE: &str = "Bperp T approaches config controller_parameters example linearisation_at_xR0 named_controller_parameters reference samples \
                        scalars t trajectories x0 xi0";
-/// Of systems besides.
+/// Additional keys of systems.
 const SYSTEM: &str = "model_inertias";
-/// Of vehicles besides.
+/// Additional keys of vehicles.
 const VEHICLE: &str = "W l rho u_feasible zoh zoh_trajectories";
 const LAW: &str = "control_law example qp";
 const PROGRAMS: &str = "conventions equality inequality kind name schema seed source tolerance";
@@ -46,7 +46,7 @@ fn config(example: &str) -> &'static str {
     }
 }
 
-/// The first keys that are not known.
+/// The first unknown keys.
 pub fn check(family: &Family, data: &Value) -> Result<(), Vec<String>> {
     match family {
         Family::Law => return known(data, &[LAW]),

@@ -2,7 +2,8 @@
 //!
 //! Reads every JSON file below `testdata/golden`, or below the folder named by `FLY_GOLDEN_DIR`, whose `example` (or `kind`)
 //! is a free body, one of the multicopters, a system of joints, the control law or a quadratic program, builds vehicle, controller and reference from the file's `config`,
-//! and compares everything that the file holds. A file of an unknown kind or with an unknown key fails. Prints what it compared and the worst error of each; fails if there was none.
+//! and compares everything that the file holds. A file of an unknown kind or with an unknown key fails. Prints what it compared and the worst error
+//! of each; fails if nothing was compared.
 
 #![allow(non_snake_case)]
 

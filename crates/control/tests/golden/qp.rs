@@ -61,7 +61,7 @@ pub fn inequalities(file: &Value, report: &mut File) {
     }
 }
 
-/// A point beside `x` within all limits.
+/// A point other than `x` within all limits.
 fn inside(normals: &DMatrix<f64>, bound: &DVector<f64>, x: &DVector<f64>) -> DVector<f64> {
     let room = |x: &DVector<f64>| (bound - normals * x).min();
     let binding: Vec<usize> = (0..bound.len())

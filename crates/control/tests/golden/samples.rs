@@ -123,7 +123,7 @@ impl Sample<'_> {
         );
     }
 
-    /// A whole step as firmware has it: `f32`, and numbers of inputs that are known to the compiler.
+    /// A whole step as firmware has it: `f32`, and numbers of inputs fixed at compile time.
     fn in_single_precision<const P: usize>(
         &self,
         controller: &Controller,

@@ -1,4 +1,4 @@
-//! The controllers of whole systems from settings, as a user writes them, beside those that are built by hand.
+//! Controllers of multibody systems built from user settings, compared with those built in code.
 
 use fly_control::ControllerSettings;
 use fly_control::law::Law;

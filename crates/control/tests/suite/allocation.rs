@@ -408,7 +408,7 @@ fn where_nothing_is_inside_the_largest_violation_is_least() {
             (found - least).abs() < 1e-9 * (1.0 + least),
             "{found} {least}"
         );
-        // None of the others that violate the limits so little is nearer to what is desired.
+        // No other input with so small a limit violation is closer to the demand.
         let distance = |u: [f64; 2]| {
             let off = DVector::from_vec(vec![u[0] - desired[0], u[1] - desired[1]]);
             off.dot(&(&metric * &off)).sqrt()
@@ -505,7 +505,7 @@ fn a_reference_far_away_asks_for_an_input_within_the_limits() {
     }
 }
 
-/// The recorded flight of a quadcopter in single precision, with sizes that the compiler knows.
+/// The recorded flight of a quadcopter in single precision, with sizes fixed at compile time.
 #[test]
 fn single_precision_and_constant_sizes_agree_to_seven_digits() {
     type Single = ActiveSet<f32, Const<4>, Const<4>>;

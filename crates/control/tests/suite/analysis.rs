@@ -1,4 +1,4 @@
-//! The analysis of closed loops against independently known figures, differences and simulations.
+//! The analysis of closed loops against independent values, finite differences and simulations.
 
 #![allow(non_snake_case)]
 

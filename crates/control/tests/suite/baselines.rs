@@ -249,7 +249,7 @@ fn ball(gimbal: bool) -> Model<f64> {
     builder.build().expect("a ball")
 }
 
-/// The ball should turn at 1 rad/s about its own y axis, which passes this angle (rad) beside the singularity of the gimbal; it starts 0.3 rad off. Tells
+/// The ball should turn at 1 rad/s about its own y axis, which misses the gimbal singularity by this angle (rad); the initial error is 0.3 rad. Returns
 /// the largest torque (N m) and the largest error of the attitude (rad) from 0.8 s on, 0.27 s before the passage.
 fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
     let model = ball(gimbal);
@@ -353,8 +353,8 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
     (torque, error)
 }
 
-/// Near the singularity Euler angles turn by half a turn while the body hardly moves: computed torque asks for that of a body that is not quite there. A
-/// pair of bodies knows no such place.
+/// Near the singularity Euler angles change by half a turn while the body hardly moves; with a small attitude error, computed torque demands that
+/// motion. A pair of bodies has no such singularity.
 #[test]
 fn computed_torque_on_a_gimbal_fails_beside_its_singularity() {
     let (calm, error) = past_the_singularity(false, 0.2);

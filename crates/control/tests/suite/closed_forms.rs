@@ -1,4 +1,4 @@
-//! What the theory gives in closed form for single systems, beside what the general code makes of them.
+//! Closed-form results of the theory for single systems, compared with the general code.
 #![allow(non_snake_case)]
 
 use fly_control::design::PvtolEnergies;
@@ -374,8 +374,8 @@ fn translation_is_decoupled_from_rotation_in_space() {
 
 // ---- A body in the plane, Konz 5.7.4
 
-/// (5.114): damping and inertia of the particle-based approach, beside the template and beside the sums over the particles. In the last vector of (5.114b) the velocity is
-/// that of the reference; the print has the body's.
+/// (5.114): damping and inertia of the particle-based approach, compared with the template and with sums over the particles. In the last vector of
+/// (5.114b) the velocity is that of the reference; the print has the body's.
 #[test]
 fn particles_of_a_body_in_the_plane() {
     let mut random = Random(5114);
@@ -469,7 +469,7 @@ fn particles_of_a_body_in_the_plane() {
 
 // ---- An arm, Konz 5.7.7
 
-/// (5.135): where the tool's Jacobian is singular, and what the transport map does to volumes.
+/// (5.135): where the tool's Jacobian is singular, and the determinant of the transport map.
 #[test]
 fn determinants_of_an_arm() {
     let model = System::from_toml(WELDING_ARM).expect("an arm").model;

@@ -1,4 +1,4 @@
-//! The controlled system of particles: what its closed loop minimises, what its energy does, and the templates of bodies against it.
+//! The controlled system of particles: the function its closed loop minimises, its energy, and the templates of bodies compared with it.
 #![allow(non_snake_case)]
 
 use fly_control::analysis::{Balance, LyapunovGuarantee, LyapunovMonitor, UncheckedReason};
@@ -220,7 +220,7 @@ fn forces_are_derivatives() {
         },
         &own[0],
     );
-    // At rest what is left is k r_E alone.
+    // At rest only k r_E remains.
     let forces = particles
         .forces(&resting(&own[0]), &still, &resting(&goal[0]), &still)
         .expect("sizes");
@@ -407,7 +407,7 @@ fn key(name: &str, places: [Vector3<f64>; 4], weight: f64) -> String {
     )
 }
 
-/// A body that follows a fast reference, particle-based: W rises, and the monitor knows why.
+/// A body that follows a fast reference, particle-based: W rises, and the monitor names the cause.
 #[test]
 fn the_monitor_knows_what_the_reference_takes() {
     let places = [

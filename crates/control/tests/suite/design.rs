@@ -158,7 +158,7 @@ fn two_masses_are_matched_and_have_the_poles_in_three_ways() {
         assert!(difference < 1e-6 * found.amax(), "{difference}");
     }
 
-    // (5.145) as it holds: what the force takes of the errors and their rates.
+    // (5.145), corrected: the force as a function of the errors and their rates.
     let [M01, D01, K01] = placed.first;
     let [M12, D12, K12] = placed.between;
     let (sum, w) = (M01 + M12, k / m[1]);
@@ -268,7 +268,7 @@ fn the_aircraft_in_the_plane_is_matched() {
     check(&linear, &found, &real([-4.0, -4.5, -5.0, -5.5]), 4.0);
 }
 
-/// A search that ended well: matched, positive, with the poles, and true to what it says of itself.
+/// A successful search: matched, positive definite, with the desired poles, and consistent with its report.
 fn check(linear: &LinearModel, found: &MatchingResult, wished: &[Complex<f64>], frequency: f64) {
     assert!(found.residual < 1e-10, "{}", found.residual);
     assert!(found.positive);

@@ -97,7 +97,7 @@ fn it_converges_as_exp_of_minus_bandwidth_times_time() {
     }
 }
 
-/// Any step: with one that is fifty times its time constant it knows the disturbance of that step at once.
+/// Any step: with a step of fifty time constants it estimates the disturbance of that step at once.
 #[test]
 fn it_is_stable_for_any_step() {
     let vehicle = vehicle(QUADCOPTER);
@@ -116,7 +116,7 @@ fn it_is_stable_for_any_step() {
     }
 }
 
-/// What limits refuse is not asked for more; what lowers the demand is learnt.
+/// The estimate does not grow further into saturation, but does decrease the demand (anti-windup).
 #[test]
 fn it_does_not_grow_against_saturation() {
     let vehicle = vehicle(QUADCOPTER);
@@ -138,7 +138,7 @@ fn it_does_not_grow_against_saturation() {
                 R.matrix(),
                 unmet,
             );
-            // Pulled down: more thrust is what would help.
+            // Pulled down: more thrust would be needed.
             let wrench = Vector6::new(0.4, 0.0, -2.0, 0.0, 0.0, 0.0);
             state = integrate::rk4(&state, STEP, |state| body.acceleration(state, &wrench));
         }
@@ -148,7 +148,7 @@ fn it_does_not_grow_against_saturation() {
     }
 }
 
-/// What flies where the controller expects `model`: another body, wind on its drag, rotors that give another part of what they should, and lag.
+/// The plant that differs from the controller's `model`: another body, wind on its drag, rotors of other effectiveness, and lag.
 struct World {
     body: FreeBody<f64>,
     wind: Vector3<f64>,
@@ -368,7 +368,7 @@ fn a_leaning_reference_meets_the_matching_condition() {
     }
 }
 
-/// Mass and centre of mass follow from what the estimate converges to in hover.
+/// Mass and centre of mass follow from the converged estimate in hover.
 #[test]
 fn mass_and_centre_of_mass_are_told_in_hover() {
     let (vehicle, mut controller) = quadcopter(Some(4.0));
@@ -459,7 +459,7 @@ fn an_arm_carries_an_unknown_load() {
         let x = &motion.configuration;
         errors.push((x[0] - 0.4).hypot(x[1] + 0.9));
         if let Some(observer) = controller.disturbance() {
-            // The gravity of what is more: 1.2 kg in all, further out.
+            // The weight of the extra load: 1.2 kg in all, further out.
             let mut b = [[0.0; 2]; 2];
             for (b, system) in b.iter_mut().zip([&model, &plant]) {
                 let mut workspace = fly_mechanics::multibody::Workspace::new(&system.model);
@@ -474,7 +474,7 @@ fn an_arm_carries_an_unknown_load() {
             );
         }
     }
-    // After 20 s; it falls on with the slowest pole of the arm that carries nearly twice of what it knows.
+    // After 20 s; it decays further with the slowest pole of the arm, whose load is nearly twice the modelled one.
     assert!(errors[0] > 1.0 && errors[1] < 1e-6, "{errors:?}");
 }
 

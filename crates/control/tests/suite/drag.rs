@@ -86,7 +86,7 @@ fn a_quadcopter_can_follow_its_references_exactly() {
             assert!(needed > 0.0, "{text} at {t}");
             ignored = ignored.max(inputs.at(&other.sample(t).unwrap()).missing);
         }
-        // Straight up and down thrust needs no other attitude.
+        // Vertical motion needs no other attitude.
         let vertical = text.contains("takeoff") || text.contains("landing");
         assert_eq!(ignored > 0.05, !vertical, "{text}: {ignored}");
     }
@@ -132,7 +132,7 @@ fn drag_turns_the_body_and_leaves_its_path() {
     }
 }
 
-/// A system of one free body has the same references; what it carries may not be dragged elsewhere.
+/// A system of one free body has the same references; bodies fixed to it may not have drag at other points.
 #[test]
 fn systems_of_one_body_follow_the_same_references() {
     let text = any_drag(QUADCOPTER);
@@ -178,7 +178,7 @@ fn it_leans_against_the_wind_of_its_motion() {
         )
         .unwrap();
     let R = recorded.sample(0.0).unwrap().pose.rotation;
-    // The drag is in the plane of the rotors, and what is left of it along gravity with them: F z = m g e_z + d (I - z z^T) v.
+    // The drag lies in the plane of the rotors, and its component along gravity enters the balance: F z = m g e_z + d (I - z z^T) v.
     let lean = (0.3 * 8.0 / (0.9 * 9.81_f64)).atan();
     let expected = SO3::exp(&(Vector3::y() * lean));
     assert!(

@@ -94,7 +94,7 @@ fn hover_with_least_effort() {
         Matrix3::identity() * 0.02,
     );
     let body = FreeBody::new(inertia.expect("a body"), Vector3::new(0.0, 0.0, -9.81));
-    // Six rotors around, each canted by an angle of its own.
+    // Six rotors around, each canted by a different angle.
     let cants: [f64; 6] = [0.5, -0.4, 0.8, -0.2, 0.35, -0.7];
     let mut B = DMatrix::zeros(6, 6);
     for (k, cant) in cants.into_iter().enumerate() {

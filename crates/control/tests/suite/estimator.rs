@@ -217,7 +217,7 @@ fn errors_of_any_size_go_through_linearly() {
     }
 }
 
-/// Against central differences of the step; what is left falls with dt³, as is said.
+/// Against central differences of the step; the remainder falls with dt³, as documented.
 #[test]
 fn errors_of_the_biases_enter_as_differences_say() {
     let mut random = Random(3);

@@ -1,4 +1,4 @@
-//! What the worked examples of the dissertation are known for: critical points of potentials, poles, and a bound.
+//! Results of the worked examples of the dissertation: critical points of potentials, poles, and a bound.
 
 #![allow(non_snake_case)]
 
@@ -147,7 +147,7 @@ fn the_potential_of_a_scara_by_joints() {
     );
 }
 
-/// Konz 5.7.6, Fig. 5.12: both configurations of the elbow are minima, three saddles and one maximum besides.
+/// Konz 5.7.6, Fig. 5.12: both configurations of the elbow are minima, the others are three saddles and one maximum.
 #[test]
 fn the_potential_of_a_scara_by_its_tool() {
     let model = scara();
@@ -287,7 +287,7 @@ fn a_fast_reference_needs_a_stiff_spring() {
         }
         let found = total(&mut desired, &motion).1;
         assert!((found - end).abs() < tolerance, "{stiffness}: {found}");
-        // Whether it converges is what (5.97) says.
+        // It converges if and only if (5.97) says so.
         assert_eq!(found < 0.01 * start, stiffness > PI * PI);
     }
 }
@@ -335,7 +335,7 @@ fn a_hinge_behaves_like_a_damped_pendulum() {
             assert!((found - a_R - pendulum(amplitude, rate)).abs() < 1e-12);
             let potential = energy.motion.energies.potential;
             assert!((potential - 25.0 * (1.0 - amplitude.cos())).abs() < 1e-12);
-            // (5.95): the reference counts as far as it points the same way.
+            // (5.95): only the part of the reference along the same direction matters.
             let (sin, cos) = amplitude.sin_cos();
             let expected = a_R * cos + w_R * w_R * sin - 8.0 * (w - w_R * cos) - 25.0 * sin;
             let found = particle.acceleration(&[q], &[w], &goal)[0];
@@ -388,7 +388,7 @@ fn a_hinge_settles_from_nearly_everywhere() {
     assert!((pushed - 25.0).abs() < 1e-7, "pushed away: {pushed}");
 }
 
-/// Springs from the world hold every rod for itself, springs in the hinges every hinge for itself; either couples what the other leaves alone.
+/// Springs to the world decouple the rods, springs in the hinges decouple the hinges; each couples what the other decouples.
 #[test]
 fn pairs_decide_what_moves_for_itself() {
     let (x, xi) = ([1.1, -0.4], [0.7, -2.0]);

@@ -1,4 +1,4 @@
-//! The detector of failed actuators, against forces that are known.
+//! The detector of failed actuators, against known forces.
 #![allow(non_snake_case)]
 
 use fly_control::disturbance::{Failure, FailureDetector};
@@ -17,7 +17,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// With these columns of B after those of the quadcopter, each an actuator of its own.
+    /// With these columns of B after those of the quadcopter, each a separate actuator.
     fn new(more: &[Vector6<f64>]) -> Self {
         let vehicle = vehicle(QUADCOPTER);
         let mut columns: Vec<Vector6<f64>> = (vehicle.rotors.input_matrix().column_iter())
@@ -111,7 +111,8 @@ fn two_that_fail_at_once_are_named_together() {
     }
 }
 
-/// Three neighbours at once are no pair, which is noticed. When half of it is usual what is left looks like the one in their middle, which is not named.
+/// Three adjacent failures are not a pair, which is detected. If half of their effect is within the usual level, the rest resembles a failure of the
+/// middle one, which is not reported.
 #[test]
 fn what_no_failure_explains_is_noticed() {
     let none = Vector6::zeros();

@@ -1,4 +1,4 @@
-//! The fastest loops that keep margins: they keep them, to the exact margins of the sampled loop, and what is 5 % faster does not.
+//! The fastest loops that keep margins: they meet the exact margins of the sampled loop, and a loop 5 % faster does not.
 
 use fly_control::ControllerSettings;
 use fly_control::analysis::{ClosedLoop, Margins, SampledLoop, Shortfall, growth};
@@ -51,7 +51,7 @@ fn sampled(system: &System, settings: &ControllerSettings, step: f64) -> Sampled
         .expect("a loop")
 }
 
-/// Whether the loop has the margins, by functions of its own: scanned gains, the frequencies of the open loop, damping of the poles.
+/// Whether the loop has the margins, computed independently: scanned gains, the frequencies of the open loop, damping of the poles.
 #[track_caller]
 fn has(sampled: &SampledLoop, margins: &Margins) -> bool {
     let poles = sampled.poles().expect("poles");

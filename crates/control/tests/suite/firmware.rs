@@ -1,4 +1,4 @@
-//! The law in other scalars, with sizes known to the compiler: single precision flies, dual numbers give its derivative.
+//! The law in other scalars, with compile-time sizes: single precision flies, dual numbers give its derivative.
 
 use fly_control::ReferencePoint;
 use fly_control::kinematics::OneBody;

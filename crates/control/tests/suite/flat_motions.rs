@@ -34,7 +34,7 @@ const ROLLING: [&str; 4] = [
     "kind = 'minimum_snap'\npoints = [{ position = [0, 0, 1] }, { position = [0, 2, 2] }, { position = [0, 3, 1] }]",
 ];
 
-/// Straight up and down, turning or not.
+/// Vertical motion, with and without yaw.
 const VERTICAL: [&str; 3] = [
     "kind = 'takeoff'\nheight = 2\nposition = [1, 2, 0.1]\nyaw_deg = 40",
     "kind = 'landing'\nposition = [1, 2, 1]",

@@ -1,4 +1,4 @@
-//! Templates of functions of one's own, against those of pairs of bodies and against their energies.
+//! Templates from user-defined functions, compared with those of pairs of bodies and with their energies.
 #![allow(non_snake_case)]
 
 use fly_control::analysis::LyapunovGuarantee;
@@ -357,10 +357,10 @@ fn particles_are_the_pair_of_their_moment() {
 
 // ---- What no pair has
 
-/// Two hinges with springs that stiffen, coupled, and an inertia that is none of bodies.
+/// Two hinges with springs that stiffen, coupled, and an inertia that no rigid bodies have.
 #[derive(Clone, Copy)]
 struct Stiffening {
-    /// Of a term that is no function of the errors.
+    /// Coefficient of a term that is not a function of the errors.
     foreign: f64,
 }
 
@@ -397,8 +397,8 @@ impl ErrorMetric for Stiffening {
     }
 }
 
-/// (5.55): along the closed loop, about a moving reference, the energy falls by twice the dissipation; and of a potential that is none of errors alone by what the reference
-/// takes, too.
+/// (5.55): along the closed loop, about a moving reference, the energy falls by twice the dissipation, plus, if the potential depends on more than
+/// the errors, the power of the reference.
 #[test]
 fn any_potential_of_errors_is_a_lyapunov_function() {
     for foreign in [0.0, 1.0] {
@@ -498,7 +498,7 @@ joint = '0'
 joint = '1'
 ";
 
-/// The controller makes the arm move as the functions say, and knows when their energy falls.
+/// The controller gives the arm the closed loop of the functions, and reports when their energy falls.
 #[test]
 fn a_controller_flies_functions() {
     let system = System::from_toml(ARM).expect("an arm");

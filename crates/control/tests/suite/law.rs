@@ -102,7 +102,7 @@ fn the_input_does_not_know_a_common_factor() {
 
 #[test]
 fn a_flat_reference_needs_no_matching_force() {
-    // (5.80): on the reference itself the quadcopter can do exactly what it asks, upside-down in a loop too.
+    // (5.80): on the reference the quadcopter realises the demand exactly, upside-down in a loop too.
     let references = [
         "kind = 'lissajous'\namplitude = [1.5, 1, 0.4]\nangular_frequency = [1.1, 1.6, 0.8]\nyaw_rate = 0.5",
         "kind = 'loop'\nradius = 0.5\nduration = 1.6",
@@ -134,7 +134,7 @@ fn a_flat_reference_needs_no_matching_force() {
 
 #[test]
 fn a_centre_of_mass_off_the_origin_changes_nothing() {
-    // The same vehicle described from a point 5 cm below and 2 cm beside its centre of mass needs the same thrusts.
+    // The same vehicle described from a point 5 cm below and 2 cm sideways of its centre of mass needs the same thrusts.
     let shifted = QUADCOPTER
         .replace(
             "inertia =",

@@ -61,7 +61,7 @@ impl Plant {
     }
 }
 
-/// A controller of either kind, beside a plant.
+/// A controller of either kind, with a plant.
 trait Pilot {
     /// The commands that it asks for, and those that the law asks the actuators to do.
     fn step(&mut self, elapsed: f64, plant: &Plant, told: bool) -> [Vec<f64>; 2];
@@ -103,7 +103,7 @@ impl Pilot for OfSystem {
     }
 }
 
-/// What the actuators do less what the law asks for, after this time, in steps of h.
+/// Actuator outputs minus demands of the law after this time, in steps of h.
 fn missing(
     pilot: &mut dyn Pilot,
     mut plant: Plant,
@@ -114,7 +114,7 @@ fn missing(
     let off = |plant: &Plant, asked: &[f64]| -> Vec<f64> {
         let lags = plant.system.inputs.time_constants();
         let each = plant.actuators().iter().zip(asked).zip(lags);
-        // What has no lag does what it is told.
+        // Actuators without lag follow their commands.
         each.map(|((a, b), lag)| if *lag > 0.0 { a - b } else { 0.0 })
             .collect()
     };
@@ -129,7 +129,7 @@ fn missing(
     [first.unwrap(), off(&plant, &asked)]
 }
 
-/// The error `v - v_0` of every actuator decays with its own lag, whatever the motion does meanwhile; held commands add an error of first order.
+/// The error `v - v_0` of every actuator decays with its own lag, whatever the motion; held commands add an error of first order.
 fn decays(what: &str, system: &System, start: impl Fn() -> (Box<dyn Pilot>, Plant), most: f64) {
     let lags = system.inputs.time_constants();
     let time = 0.08;
@@ -280,7 +280,7 @@ fn motors_of_systems_lead_as_well() {
     }
 }
 
-/// Whoever does not tell what the actuators do gets the same, as long as they do what their model says.
+/// Without measured actuator outputs the result is the same as long as the actuators behave as modelled.
 #[test]
 fn the_controller_knows_its_own_commands() {
     let text = lagging(QUADCOPTER, [0.03, 0.06], 0.0);
@@ -368,7 +368,7 @@ fn jumps_of_the_reference_do_not_kick() {
         for k in 0..5 {
             controller.set_actuators(Some(&[weight; 4]));
             let step = controller.step_after(2e-3, &state, &goal);
-            // But for what the damper makes of the velocity that comes of an acceleration: 3.6 N s/m times 4 m/s^2 times 0.05 s, by four rotors.
+            // Except the damper's response to the velocity that an acceleration causes: 3.6 N s/m times 4 m/s^2 times 0.05 s, by four rotors.
             let led = (&step.demanded - &step.unconstrained).amax();
             assert!(led < 0.181, "{led} N in step {k}");
             assert!(step.unconstrained.max() - weight > 0.1);
@@ -413,7 +413,7 @@ const SLIDER: &str = "name = 'slider'
     joint = 'cart'
     time_constant = 0.05";
 
-/// What the plant is, beside what the controller believes.
+/// Deviation of the plant from the controller's model.
 #[derive(Clone, Copy, Debug)]
 struct Truth {
     lag: f64,
@@ -478,7 +478,7 @@ fn fly(keys: &str, h: f64, truth: Truth, steps: usize) -> Vec<f64> {
     trace
 }
 
-/// The recursion whose characteristic polynomial has these poles, on a trace: what is left of it.
+/// The recursion whose characteristic polynomial has these poles, applied to a trace: the residual.
 fn residual(poles: &[Complex<f64>], trace: &[f64]) -> f64 {
     let polynomial = common::polynomial(poles);
     let n = poles.len();

@@ -41,7 +41,7 @@ fn template(model: &Model<f64>, approach: Approach) -> Template<Model<f64>> {
     Template::of_system(model, approach, pairs.collect(), Box::new(JointMap))
 }
 
-/// What is to be flown.
+/// The reference.
 struct Flight {
     approach: Approach,
     /// How far from the reference it starts (m, rad in every coordinate), and how fast that moves (m/s, rad/s).
@@ -52,7 +52,7 @@ struct Flight {
     /// Lag of the inputs, s.
     lag: f64,
     time: f64,
-    /// Whether the template says what a moving reference takes.
+    /// Whether the template computes the power that a moving reference extracts.
     known: bool,
 }
 

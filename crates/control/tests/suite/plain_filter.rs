@@ -1,5 +1,5 @@
-//! The invariant filter against a plain extended Kalman filter that knows none of its equations: every Jacobian is a central difference of a nonlinear
-//! function, every product is dense, every inverse a general one.
+//! The invariant filter against a plain extended Kalman filter that shares none of its equations: every Jacobian is a central difference of a
+//! nonlinear function, every product is dense, every inverse a general one.
 
 #![allow(non_snake_case)]
 

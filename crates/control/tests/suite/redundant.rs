@@ -14,7 +14,7 @@ use nalgebra::{DMatrix, DVector, Dyn};
 
 use crate::common::{Flight, QUADCOPTER_POLES, Random, TRICOPTER_PAIR, settings};
 
-/// Everything that the law takes in, with a B of known factors.
+/// All inputs of the law, with a B of known factors.
 struct Case {
     M: DMatrix<f64>,
     M_bar: DMatrix<f64>,
@@ -471,7 +471,7 @@ fn redundant_inputs_have_settings() {
     let input = &controller.step(&level, &goal).input;
     assert!((input - DVector::repeat(8, hover)).amax() < 1e-9, "{input}");
 
-    // One rotor is to be spared; the others make up for it.
+    // One rotor gets a higher cost; the others compensate.
     let listed = "allocation = 'active_set'\npreferred_input = [0.3, 3, 3, 3, 3, 3, 3, 3]";
     let mut spared = build(listed).expect("a controller");
     let weighted = format!("{listed}\ninput_weights = [1000, 1, 1, 1, 1, 1, 1, 1]");
@@ -483,7 +483,7 @@ fn redundant_inputs_have_settings() {
         "{one} {two}"
     );
 
-    // What limits have made of the inputs once stays.
+    // With `previous`, the effect of a saturation on the inputs persists.
     let mut follows =
         build("allocation = 'active_set'\npreferred_input = 'previous'").expect("a controller");
     let away = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
@@ -676,7 +676,7 @@ fn what_is_left_is_known() {
         ("coaxial_x8", 8, Attainable::Hover),
         // The rotor opposite to the dead one must give nearly nothing: less than its least thrust.
         ("hexacopter", 6, Attainable::Spinning),
-        // Each arm keeps a rotor that carries a third of the weight; the other two arms make up for its drag torque.
+        // Each arm keeps a rotor that carries a third of the weight; the other two arms compensate its drag torque.
         ("y6", 6, Attainable::Hover),
         ("quadcopter", 4, Attainable::Nothing),
     ] {

@@ -185,7 +185,7 @@ fn wheels_of_the_reference_turn_with_it() {
     }
 }
 
-/// Driving on, the robot comes to its path from beside it, and its heading into line.
+/// While driving, the robot converges to its path from a lateral offset, and its heading aligns.
 #[test]
 fn the_robot_follows_its_path() {
     let system = robot();
@@ -263,7 +263,7 @@ fn what_rolling_does_not_allow_is_told() {
         told("kind = 'planar'\npath = { kind = 'line', to = [1, 0, 0.1], duration = 3 }")
             .contains("the path moves at")
     );
-    // A heading of its own is one that slips, but it is not looked at: who asks for it gets it.
+    // An independent heading means slip; it is accepted without a check.
     let M: &DMatrix<f64> = law.mass_matrix();
     assert_eq!(M.shape(), (5, 5));
 }

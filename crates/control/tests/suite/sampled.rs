@@ -110,7 +110,7 @@ fn an_observer_of_disturbances_is_part_of_the_loop() {
                 .unwrap();
             assert!(near(&poles.remove(i)) < 1e-6, "{pole}");
         }
-        // A motor that gives 0.6 of what it should: errors decay as the slowest pole says.
+        // A motor with an effectiveness of 0.6: errors decay as the slowest pole says.
         let factor = 0.6;
         let growth_of = growth(&observed.poles_with_gain(factor).unwrap());
         let (mut x, mut v, mut force, mut model) = (0.1, 0.0, 0.0, 0.0);
@@ -302,7 +302,7 @@ fn lag_margins_of_a_double_integrator_are_those_of_routh() {
         for margin in [common, own] {
             assert!((margin.frequency - f64::sqrt(k)).abs() < 1e-3, "{margin:?}");
         }
-        // Without a lag of its own there is nothing to multiply.
+        // Without an actuator lag there is nothing to scale.
         assert_eq!(closed.lag_margins(&[0.0]).unwrap()[1], None);
     }
 }

@@ -96,7 +96,7 @@ fn two_rotors_spin_against_drag() {
     assert!(spins(&vehicle(TRICOPTER), &[0, 1]).is_empty());
 }
 
-/// A quadcopter each of whose numbers is up to `part` beside the shipped one's, with lag, its centre of mass and drag anywhere near.
+/// A quadcopter whose parameters deviate from the shipped one's by a fraction up to `part`, with lag and an offset centre of mass and drag.
 fn varied(random: &mut Random, part: f64) -> String {
     let mut about = |x: f64| x * (1.0 + part * random.next());
     let arms = [0.18; 4].map(&mut about);
@@ -340,7 +340,7 @@ fn most_vehicles_come_back_from_most_starts() {
     assert!(flown >= 38 && back >= flown - 2 && starts >= 75);
 }
 
-/// `J omega' + omega x J omega = tau`, without the library: what the spin of the shipped quadcopter does to torques.
+/// `J omega' + omega x J omega = tau`, without the library: the response of the spinning shipped quadcopter to torques.
 #[test]
 fn gyroscopic_torque_is_balanced() {
     let vehicle = vehicle(QUADCOPTER);

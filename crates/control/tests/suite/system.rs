@@ -169,7 +169,7 @@ fn cases(approach: Approach, visit: impl FnMut(Case)) {
     with_pairs(approach, false, visit);
 }
 
-/// A universal joint has no map of its own: its potential is no function of the differences of its angles.
+/// A universal joint has no map: its potential does not depend on the differences of its angles alone.
 const UNIVERSAL: usize = 7;
 
 fn with_pairs(approach: Approach, any: bool, mut visit: impl FnMut(Case)) {
@@ -260,7 +260,7 @@ fn the_other_approaches_need_not() {
     }
 }
 
-/// (5.10): whatever the approach, and whether its map fits or not, W changes by what is dissipated and by what the reference takes.
+/// (5.10): for every approach, with or without an admissible map, W changes by the dissipation and by the power of the reference.
 #[test]
 fn the_energy_changes_by_what_the_reference_takes() {
     for approach in [Approach::Particle, Approach::Body, Approach::Energy] {

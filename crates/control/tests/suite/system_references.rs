@@ -237,7 +237,7 @@ fn kinds_of_vehicles_fly_systems_that_are_one_free_body() {
 
 const BICOPTER: &str = include_str!("../../../../configs/vehicles/bicopter.toml");
 
-/// A vehicle on a spring that would have a part in its attitudes.
+/// A vehicle on a spring that would influence its attitude.
 const SPRUNG: &str = "
 name = 'sprung'
 [bodies.airframe]
@@ -254,7 +254,7 @@ to = 'airframe'
 stiffness = { weight = 3 }
 ";
 
-/// Two links in a plane, and a branch that has nothing to do with the tool.
+/// Two links in a plane, and a branch that does not move the tool.
 const ARM: &str = "
 name = 'arm'
 [bodies.upper]
@@ -295,7 +295,7 @@ axis = [-0.1, 0, 1]
 thrust = [0, 10]
 ";
 
-/// The second mass hangs on the first one, which is pushed along the vertical.
+/// The second mass is connected to the first one, which is pushed along the vertical.
 const HANGING: &str = "
 name = 'hanging'
 [bodies.crane]

@@ -1,4 +1,4 @@
-//! `[controller]` of whole systems: what it builds, and every message about what it cannot.
+//! `[controller]` of multibody systems: what it builds, and every error message.
 
 #![allow(non_snake_case)]
 
@@ -456,7 +456,7 @@ fn hover(start: Vector6<f64>, seconds: f64) -> f64 {
     state.pose.log().norm()
 }
 
-/// The baseline knows small errors about one reference: from 2 decimetres and a tenth of a radian it comes back, from upside down it does not, where
+/// The baseline is linearised about one reference: from 2 decimetres and a tenth of a radian it comes back, from upside down it does not, where
 /// the energies do (`tests/recovery`).
 #[test]
 fn state_feedback_hovers_and_does_not_recover_from_upside_down() {

@@ -1,4 +1,4 @@
-//! References against their own derivatives, limits and ends.
+//! References: consistency of their derivatives, limits and end states.
 
 use crate::common;
 
@@ -288,7 +288,7 @@ fn what_a_vehicle_cannot_follow_is_refused() {
         };
         assert_eq!(error.to_string(), expected);
     }
-    // Straight up and down faster than gravity: the thrust vanishes on the way.
+    // Vertical, accelerating down faster than gravity: the thrust vanishes on the way.
     let text = "kind = 'lissajous'\namplitude = [0, 0, 1]\nangular_frequency = [0, 0, 3.2]";
     let Err(error) = settings(text).build(&vehicle(QUADCOPTER)) else {
         panic!("free fall")
@@ -321,7 +321,7 @@ impl Path for Fall {
         None
     }
 
-    // It hides the fall from what is checked in advance.
+    // It hides the fall from the check in advance.
     fn horizon(&self) -> f64 {
         0.5
     }

@@ -76,7 +76,7 @@ impl EulerSequence {
 /// let read = Euler::from_rotation(&yaw_pitch_roll.rotation(), EulerSequence::ZYX);
 /// assert!(!read.singular && (read.angles[0] - 1.0).abs() < 1e-15);
 ///
-/// // Straight up there is no telling yaw from roll: all of it is put into the first angle.
+/// // At pitch π/2 only the difference of yaw and roll is defined: the first angle takes it, the third is zero.
 /// let up = Euler::<f64>::new(EulerSequence::ZYX, [1.0, std::f64::consts::FRAC_PI_2, 0.3]);
 /// let read = Euler::from_rotation(&up.rotation(), EulerSequence::ZYX);
 /// assert!(read.singular && (read.angles[0] - 0.7).abs() < 1e-15 && read.angles[2] == 0.0);

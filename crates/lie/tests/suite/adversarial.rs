@@ -10,7 +10,7 @@ use fly_lie::{
 };
 use nalgebra::{Matrix3, Matrix4, Matrix6x4, RealField, Vector3, Vector4, convert};
 
-/// Numbers from hell.
+/// Extreme numbers.
 const HARD: [f64; 17] = [
     0.0,
     -0.0,
@@ -102,7 +102,7 @@ fn groups_survive_anything() {
     assert!(rounds >= 45_000);
 }
 
-/// Tiny rotations keep their relative precision as far as the numbers go, denormals included.
+/// Tiny rotations keep their relative precision down to the smallest numbers, denormals included.
 #[test]
 fn tiny_rotations_come_back() {
     for size in [5e-324, 1e-310, 1e-200, 1e-100, 1e-20, 1e-9] {

@@ -1,4 +1,4 @@
-//! What particular groups promise beyond the laws that all of them obey: conversions, half turns, drift, checks of input.
+//! Guarantees of particular groups beyond the laws common to all: conversions, half turns, drift, checks of input.
 
 #![allow(non_snake_case)]
 
@@ -134,7 +134,7 @@ fn lower_pairs_are_subgroups() {
     is_a_subgroup::<6, SE3<f64>>(samples());
 }
 
-/// `q` and `-q` are one rotation: they compare equal, and what is returned has `w >= 0`, wherever it comes from.
+/// `q` and `-q` are one rotation: they compare equal, and every returned quaternion has `w >= 0`.
 #[test]
 fn quaternions_are_rotations() {
     for angle in [0.5, 3.0, 3.2, 4.0, 6.0, 7.0, 10.0, -4.0] {

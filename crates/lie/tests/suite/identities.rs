@@ -83,7 +83,7 @@ fn pseudo_inverses() {
     }
 }
 
-/// Konz (A.25): every solution, the smallest of them, and the nearest where there is none.
+/// Konz (A.25): every solution, the least-norm one, and the least-squares one if none exists.
 #[test]
 fn linear_equations() {
     let mut random = Random(2);
@@ -111,7 +111,7 @@ fn projectors() {
     for _ in 0..300 {
         let (A, W): (SMatrix<f64, 6, 4>, SMatrix<f64, 6, 6>) = (random.matrix(), random.positive());
         let one = SMatrix::<f64, 6, 6>::identity();
-        // B spans what is W-orthogonal to A: the kernel of its transposed, in more columns than dimensions.
+        // B spans what is W-orthogonal to A: the kernel of its transpose, with more columns than dimensions.
         let B = kernel_projector(&(A.transpose() * W), RANK).expect("finite");
         let P_A = weighted_projector(&A, &W, RANK).expect("finite");
         let P_B = weighted_projector(&B, &W, RANK).expect("finite");
@@ -222,7 +222,7 @@ fn nearest_rotations_of_the_plane() {
     }
 }
 
-/// No rotation fits noisy directions better, and a small turn away costs what the stiffness says at least.
+/// No rotation fits noisy directions better, and a small rotation away costs at least what the stiffness predicts.
 #[test]
 fn the_attitude_that_fits_best() {
     let mut random = Random(7);

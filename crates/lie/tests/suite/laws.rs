@@ -330,7 +330,7 @@ fn derivatives<G: LieGroup<f64>, D: LieGroup<Dual64>>(
     }
 }
 
-/// The Coriolis matrices of Table 1 against what they come from: the bracket, and the derivatives of `S`, the right Jacobian.
+/// The Coriolis matrices of Table 1 against their definitions: the bracket, and the derivatives of `S`, the right Jacobian.
 fn coriolis_matrices<G: Coriolis<f64>, D: LieGroup<Dual64>>(
     xs: &[Sample<G::Tangent>],
     tolerance: f64,
@@ -535,7 +535,7 @@ fn too_few_samples_are_noticed() {
     assert!(!laws::<f64, SO3<f64>>(&half_turns, 6e-15).is_enough());
 }
 
-/// (33), (37): what was published before From I, and what is wrong with it. A body moves without forces: in truth it keeps its energy and its momentum in
+/// (33), (37): the result published before From I, and its error. A body moves without forces: in truth it keeps its energy and its momentum in
 /// space, `Ad(g)^-T p`; by (37) it gains energy, and a spinning body's momentum turns the wrong way.
 #[test]
 fn the_historical_coriolis_matrix_is_wrong() {

@@ -1,4 +1,4 @@
-//! Groups as text: what is written is read back, and what is no element is refused.
+//! Serialised groups: a round trip preserves the element, and invalid elements are refused.
 
 #![cfg(feature = "serde")]
 

@@ -24,7 +24,7 @@ use super::{Coordinates, CoordinatesError, Particles};
 /// assert!(body.constraint(&x).amax() < 1e-14);
 /// assert!((body.pose(&x)?.matrix() - pose.matrix()).norm() < 1e-14);
 ///
-/// // The mirror image keeps all distances, and is none of its configurations.
+/// // The mirror image keeps all distances, but is not a configuration of the body.
 /// let mirrored = x.map_with_location(|row, _, x| if row % 3 == 2 { -x } else { x });
 /// assert!(body.constraint(&mirrored).rows(0, 6).amax() < 1e-14);
 /// assert!(body.constraint(&mirrored).amax() > 1.0);

@@ -63,7 +63,7 @@ pub fn accelerations(file: &mut File, data: &Value) {
     }
 }
 
-/// The constraint of a case, and by what its equations are larger in the file: a rod stands there as `(|r|^2 - L^2) / 2`.
+/// The constraint of a case, and the factor by which its equations are larger in the file: a rod stands there as `(|r|^2 - L^2) / 2`.
 fn described(case: &Value, model: &Model<f64>) -> (Custom<f64>, f64) {
     let parameters = &case["parameters"];
     let named = |keys: &[&str]| {
@@ -93,7 +93,7 @@ fn described(case: &Value, model: &Model<f64>) -> (Custom<f64>, f64) {
             length,
         );
     }
-    // Another constraint: what follows from its Z and b can be compared still.
+    // Another constraint: quantities that follow from its Z and b remain comparable.
     println!(
         "    {}: parameters not known, Z and b as given",
         case["label"]

@@ -26,7 +26,7 @@ pub fn compare(file: &mut File, expected: &Value, what: &str, got: &DMatrix<f64>
     }
     let expected = numbers(expected);
     assert_eq!(got.len(), expected.len(), "{what}: length");
-    // A quantity that vanishes does so up to the rounding of what it is made of: an error of 1e-14 is always allowed.
+    // A quantity that vanishes does so up to the rounding of its terms: an error of 1e-14 is always allowed.
     let floor = 1e-14 / within;
     let scale = expected.iter().fold(floor, |m, e| e.abs().max(m));
     for (g, e) in got.transpose().iter().zip(&expected) {

@@ -202,7 +202,7 @@ fn the_flight_path_does_not_allocate() {
     assert!(state.twist[2] < 0.0, "9 N do not hold a kilogram");
 }
 
-/// A motor without lag and one behind a lag: the first does at once what it is told, whatever the state holds of it.
+/// A motor without lag and one behind a lag: the first follows its command at once, whatever its entry in the state.
 #[test]
 fn commands_without_lag_act_at_once() {
     let system = System::from_toml(

@@ -80,7 +80,7 @@ fn described(vehicle: &Value) -> System {
     System::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Force and moment of `compute_body_wrench` at random states: in wind, so that the airspeed is its own.
+/// Force and moment of `compute_body_wrench` at random states: in wind, so that airspeed and velocity differ.
 #[test]
 fn it_is_that_of_rotorpy() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rotorpy/wrenches.json");
@@ -343,7 +343,7 @@ fn rotors_tilt_and_stand_on_any_body() {
     }
 }
 
-/// `1 / (1 - (R / 4 z)^2)` upright, by the way of the wake if it is tilted, no more below half a radius, nothing upside down.
+/// `1 / (1 - (R / 4 z)^2)` upright, by the length of the wake if it is tilted, no more below half a radius, nothing upside down.
 #[test]
 fn the_ground_lifts_as_cheeseman_and_bennett_say() {
     let system = System::from_toml(
@@ -436,7 +436,7 @@ fn wind_is_that_of_the_height() {
     }
 }
 
-/// Who does not ask for air has none: the rotors do what they are told, and a vehicle is its linear model.
+/// Without air in the description there is none: the rotors follow their commands, and a vehicle is its linear model.
 #[test]
 fn without_air_the_model_is_the_controllers() {
     let system = crane();
@@ -473,7 +473,7 @@ fn air_does_not_allocate() {
     assert_eq!(allocations, 0);
 }
 
-/// What is written reads as it was, also after more bodies were added.
+/// Writing and reading preserves it, also after adding bodies.
 #[test]
 fn descriptions_hold_it() {
     let system = crane();

@@ -1,4 +1,4 @@
-//! Shapes against particles, frames, principal axes, and what is no inertia.
+//! Shapes against particles, frames, principal axes, and invalid inertias.
 
 #![allow(non_snake_case)]
 
@@ -111,7 +111,7 @@ fn straight_shapes_are_those_of_their_particles() {
     );
 }
 
-/// The table of the textbooks, written down from there.
+/// The textbook table of moments of inertia, copied.
 #[test]
 fn moments_are_those_of_the_textbooks() {
     let diagonal = |moment: SecondMoment<f64>| moment.moment_about_center().diagonal();

@@ -1,4 +1,4 @@
-//! Charts of manifolds of which only the constraint is known, against coordinates that are known.
+//! Charts of manifolds given only by a constraint, against known coordinates.
 
 #![allow(non_snake_case)]
 
@@ -62,7 +62,7 @@ fn the_kinematic_matrix_is_the_derivative_of_the_chart() {
         }
         let Phi = constraint_jacobian(&chart, &x).expect("sizes");
         assert!((Phi * &A).amax() < 1e-13, "tangent");
-        // Y A = I, and what is said of commutation is true.
+        // Y A = I, and the reported commutation is correct.
         let Y = chart.kinematic_inverse(&x).expect("regular");
         near("Y A", &(Y * &A), &DMatrix::identity(2, 2), 1e-14);
         let unknown = crate::coordinates::examples::Unknown(chart.clone());
@@ -91,7 +91,7 @@ fn the_curvature_of_an_ellipsoid() {
     }
 }
 
-/// Rotation matrices without what is known of them: the same functions, metrics and forces, in other velocities.
+/// Rotation matrices without their closed forms: the same functions, metrics and forces, in other velocities.
 #[test]
 fn rotations_by_their_constraint_alone() {
     let x = matrix_entries();

@@ -1,4 +1,4 @@
-//! What constraints say of a motion: their equations against derivatives, their reactions, and what is wrong with a description.
+//! Constraints: their equations against derivatives, their reactions, and the errors of invalid descriptions.
 
 #![allow(non_snake_case)]
 
@@ -232,7 +232,7 @@ fn half_a_turn_is_not_closed() {
     }
 }
 
-/// Descriptions that cannot be, and what is said of them.
+/// Invalid descriptions and their error messages.
 #[test]
 fn wrong_descriptions_are_explained() {
     let model = model::<f64>(0);
@@ -286,7 +286,7 @@ fn wrong_descriptions_are_explained() {
     assert!(none.contains("0 components of a twist"), "{none}");
 }
 
-/// A mass matrix that is none, and numbers that are not finite.
+/// An invalid mass matrix, and numbers that are not finite.
 #[test]
 fn wrong_numbers_are_explained() {
     let model = model::<f64>(0);

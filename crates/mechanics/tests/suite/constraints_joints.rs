@@ -1,4 +1,4 @@
-//! Constraints that do what something else in the library does too: joints, rolling bodies, pendulums, geared wheels, sledges.
+//! Constraints equivalent to other models of the library: joints, rolling bodies, pendulums, geared wheels, sledges.
 
 #![allow(non_snake_case)]
 
@@ -23,7 +23,7 @@ fn free(pose: &SE3<f64>) -> Vec<f64> {
     pose.translation.iter().chain(R.iter()).copied().collect()
 }
 
-/// A joint, and the closure that leaves the same motions to a free body. Its axis is the z axis of the joint's own frame.
+/// A joint, and the closure that allows a free body the same motions. Its axis is the z axis of the joint frame.
 fn pairs() -> Vec<(Joint<f64>, LoopKind<f64>)> {
     let axis = Vector3::new(0.3, -0.5, 0.6);
     let across = axis.cross(&Vector3::x());
@@ -105,7 +105,7 @@ fn closures_are_joints() {
             );
         }
 
-        // The reaction: what the body's inertia asks for beside gravity.
+        // The reaction: the inertial force of the body minus gravity.
         let gravity = inertia.matrix6()
             * (pose.adjoint_inverse() * Vector6::new(0.0, 0.0, -9.81, 0.0, 0.0, 0.0));
         let force = inertia.second_moment().inertial_force(&twist, &expected);
@@ -298,7 +298,7 @@ fn gears_and_locks() {
 }
 
 /// The reactions as external wrenches, and the torque of what couples joints, make the tree move as the constraints do: by the articulated
-/// body algorithm, which knows none.
+/// body algorithm, which has no constraints.
 #[test]
 fn the_tree_moves_under_the_reactions() {
     for seed in 0..10 {

@@ -139,7 +139,7 @@ fn allowed(Z: &DMatrix<f64>, force: &DVector<f64>) -> DVector<f64> {
     force - blocked
 }
 
-/// Newton and d'Alembert: the constraint force makes up for what the tree's own equation lacks, and has no part along any allowed motion; its
+/// Newton and d'Alembert: the constraint force is the residual of the tree's equation of motion, and has no component along any allowed motion; its
 /// power is zero; the accelerations keep the constraints.
 #[test]
 fn reactions_do_no_work() {
@@ -164,7 +164,7 @@ fn reactions_do_no_work() {
     assert!(free >= 40 && moving >= 40, "{free} {moving}");
 }
 
-/// The power of the joints' forces, less what dampers take, is the rate of the energy: by dual numbers along the motion.
+/// The power of the joints' forces minus the dissipation is the rate of the energy: by dual numbers along the motion.
 #[test]
 fn energy_flows_through_joints_and_dampers_only() {
     for (seed, mut simulation) in simulations() {
@@ -223,8 +223,8 @@ fn nature_deviates_as_little_as_it_can() {
     }
 }
 
-/// Inverse dynamics gives back the forces of the joints as far as they move anything, and with them the same motion; what the inputs cannot do,
-/// it says.
+/// Inverse dynamics returns the components of the joint forces that cause motion, and with them the same motion; what the inputs cannot do,
+/// it reports.
 #[test]
 fn inverse_dynamics_undoes_forward_dynamics() {
     for (seed, mut simulation) in simulations() {
@@ -238,7 +238,7 @@ fn inverse_dynamics_undoes_forward_dynamics() {
             let mut inverse = ConstrainedInverse::new(&simulation.constraints, inputs);
             let solved = inverse.solve(&simulation.constrained, &B, &needed);
             assert!(solved.is_ok(), "{seed} {solved:?}");
-            // All that the inputs and the constraints give, and what is missing, is what is needed.
+            // Forces of inputs and constraints plus the residual equal the required force.
             let Z = simulation.constrained.jacobian();
             let given = &B * inverse.input() + Z.tr_mul(inverse.multipliers());
             let rest = &needed - given;

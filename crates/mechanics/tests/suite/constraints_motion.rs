@@ -341,7 +341,7 @@ fn projections_close_the_loop() {
 
     let mut bars = linkage(closed_by(LoopKind::Revolute), 0.9, 2.0);
     let expected = bars.xi.clone();
-    // A blow at the end of the coupler: the loop takes up what would open it.
+    // An impulse at the end of the coupler: the loop closure absorbs the part that would open it.
     let before = vec![expected[0] + 0.2, expected[1] - 0.7, expected[2] + 0.1];
     bars.xi.clone_from(&before);
     bars.project().expect("it can move");
@@ -390,7 +390,7 @@ impl Constraint<f64> for Speed {
     }
 }
 
-/// One's own constraint, nonlinear and moving: the puck follows, and so does the projection, which then needs Newton's steps.
+/// A user-defined constraint, nonlinear and time-dependent: the puck follows, and so does the projection, which then needs Newton's steps.
 #[test]
 fn speeds_can_be_prescribed() {
     let puck = PseudoInertia::new(SecondMoment::solid_cylinder(0.2, 0.1, 0.02)).expect("a puck");
@@ -414,7 +414,7 @@ fn speeds_can_be_prescribed() {
     assert!((puck.xi[0].hypot(puck.xi[1]) - speed(1.0)).abs() < 1e-10);
 }
 
-/// What cannot be is said, with the constraint's name, and what is found still is the best.
+/// Infeasible constraints are reported by name, and the result is still the best one found.
 #[test]
 fn contradictions_are_explained() {
     // Bars that are too short: 0.3 + 0.9 + 0.7 < 2.5.

@@ -1,4 +1,4 @@
-//! The rank of constraints does not depend on how light the bodies are that an equation moves, nor on what the equation is multiplied with.
+//! The rank of constraints does not depend on how light the bodies are that an equation moves, nor on the scale of the equation.
 
 #![allow(non_snake_case)]
 
@@ -16,7 +16,7 @@ fn inertia<T: RealField + Copy>(mass: f64, moment: f64) -> PseudoInertia<T> {
     PseudoInertia::from_center(convert(mass), Vector3::zeros(), moment).expect("an inertia")
 }
 
-/// A slider of 50 kg beside a drum that a rotor of 1e-6 kg m² turns by a gear of 100 : 1.
+/// A slider of 50 kg and a drum that a rotor of 1e-6 kg m² turns by a gear of 100 : 1.
 fn hoist() -> Model<f64> {
     let about_z = Joint::revolute(Vector3::z()).expect("an axis");
     let slider = Joint::prismatic(Vector3::x()).expect("an axis");
@@ -63,7 +63,7 @@ fn a_locked_slider_beside_a_light_geared_rotor() {
     }
 }
 
-/// The same, with each equation multiplied with another number; the projections move what they must.
+/// The same, with each equation scaled differently; the projections move the right bodies.
 #[test]
 fn equations_multiplied_with_numbers() {
     let model = hoist();

@@ -169,7 +169,7 @@ fn bennett_ratio() -> f64 {
 }
 
 /// Within a step, and after a start that is off, the linkage is never quite closed, and then all three of its velocities are tied by equations
-/// that are independent: whoever takes them so stops it, or worse. It turns by more than half a turn, keeps its energy and its relation.
+/// that are independent: treating them as independent stops it, or worse. It turns by more than half a turn, keeps its energy and its relation.
 #[test]
 fn what_is_not_quite_closed_moves_all_the_same() {
     for (off, rate) in [

@@ -145,7 +145,7 @@ fn a_ball_leaves_with_the_restitution_of_hunt_and_crossley() {
     }
 }
 
-/// Where gravity is nothing beside the forces of the impact.
+/// If gravity is negligible against the forces of the impact.
 #[test]
 fn a_ball_bounces_less_high_each_time_and_comes_to_rest() {
     let compliance = Compliance::new(1e8, 1.0, 0.3).expect("a compliance");
@@ -308,7 +308,7 @@ fn a_pushed_box_slides_or_tips_over() {
     }
 }
 
-/// It tips over where the centre of mass is beside the edge: `tan > w / h`.
+/// It tips over when the centre of mass passes the edge: `tan > w / h`.
 #[test]
 fn a_box_tips_over_on_a_steep_slope() {
     let limit = (SIDES[0] / SIDES[2]).atan();
@@ -323,7 +323,7 @@ fn a_box_tips_over_on_a_steep_slope() {
     }
 }
 
-/// Thrown with spin on a slope: what is lost is what the contacts take, and the energy never grows.
+/// Thrown with spin on a slope: the energy lost is that dissipated by the contacts, and the energy never grows.
 #[test]
 fn energy_is_only_taken() {
     let mut random = Random::new(5);

@@ -16,7 +16,7 @@ use num_dual::Dual64;
 use crate::coordinates::examples::{body_mass, metric, near};
 use crate::random_tree::Random;
 
-/// Angles, whose rates are none of the velocities, and two sliders.
+/// Angles whose rates are not velocity coordinates, and two sliders.
 type System = (EulerAngles, Minimal);
 
 const ANGLES: System = (EulerAngles(EulerSequence::ZYX), Minimal(2));

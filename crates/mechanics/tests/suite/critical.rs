@@ -165,7 +165,7 @@ fn multipliers_are_forces() {
     assert!((found[1].multipliers[0] + 9.81).abs() < 1e-9);
 }
 
-/// `|V'|²` has a minimum at x = 0 that is no critical point: a search that descends it stays there.
+/// `|V'|²` has a minimum at x = 0 that is not a critical point of V: a search that descends it stays there.
 #[test]
 fn slopes_that_almost_vanish_are_no_trap() {
     let V = |x: &DVector<HyperDual64>| {

@@ -276,7 +276,7 @@ fn derivatives_are_the_limit_of_differences() {
     }
 }
 
-/// Of long chains the entries of M differ by orders of magnitude: what rounding takes from them must not reach `M^-1`. The reference are forward
+/// Of long chains the entries of M differ by orders of magnitude: their rounding must not reach `M^-1`. The reference are forward
 /// dynamics with dual forces.
 #[test]
 fn the_inverse_mass_matrix_keeps_its_digits_on_long_chains() {
@@ -388,7 +388,7 @@ fn joints_that_move_nothing_are_named() {
     let mut workspace = Workspace::new(&model);
     let mut derivatives = ForwardDynamicsDerivatives::new(&model);
     let (still, mut xi_dot) = ([0.0; 2], [0.0; 2]);
-    // What is found does not depend on what was there before.
+    // The result does not depend on the previous content of the output.
     for _ in 0..2 {
         let error = model
             .forward_dynamics_derivatives(

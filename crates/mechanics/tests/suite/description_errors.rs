@@ -79,7 +79,7 @@ fn the_good_description_is_good() {
     let system = System::from_toml(GOOD).expect("no mistake");
     assert_eq!(system.model.dof(), 9);
     assert_eq!(system.model.springs().len(), 1);
-    // One of the joint, one by itself.
+    // One at the joint, one as a separate entry.
     assert_eq!(system.model.dampers().len(), 2);
 }
 
@@ -100,7 +100,7 @@ fn parents() {
         "\"xyz\"",
         "the bodies are named `base`, `arm`, `hand`",
     );
-    // The hand only hangs on the circle; it is no part of it.
+    // The hand is attached to the cycle, not part of it.
     check(
         "mass = 1.0\ninertia = [1, 1, 1]\n\n[bodies.arm]",
         "parent = \"arm\"\njoint = \"fixed\"\nmass = 1.0\ninertia = [1, 1, 1]\n\n[bodies.arm]",

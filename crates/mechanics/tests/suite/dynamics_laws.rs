@@ -189,7 +189,7 @@ fn nothing_is_allocated() {
     }
 }
 
-/// What the workspace says of bodies is of the state that it was updated with, whatever dynamics are computed in another one.
+/// The workspace's body quantities belong to the state of its last update, whatever dynamics are computed at another state.
 #[test]
 fn dynamics_leave_the_kinematics_alone() {
     for seed in 0..12 {
@@ -301,7 +301,7 @@ fn external_wrenches_are_forces_by_the_jacobian() {
     }
 }
 
-/// One body is not walked along a tree: it accelerates, and moves, as it does beside another one that has nothing to do with it.
+/// A single body takes a shortcut without tree recursion: it accelerates, and moves, as it does next to an unconnected second body.
 #[test]
 fn one_body_moves_as_it_does_in_a_tree() {
     for seed in 0..40 {

@@ -1,6 +1,6 @@
-//! The examples run, and what they claim holds: they check it themselves.
+//! The examples run; each checks its own claims.
 
-// Each example includes what it plots with.
+// Each example includes its plotting code.
 #![allow(clippy::duplicate_mod)]
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

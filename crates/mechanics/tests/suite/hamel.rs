@@ -211,7 +211,7 @@ fn the_disc_obeys_hamel_in_minimal_coordinates() {
         let got = Vector3::from_column_slice(rates.as_slice());
         assert!((got - expected).amax() < 1e-10 * expected.amax().max(1.0));
 
-        // Friction is what keeps the slip zero.
+        // Friction keeps the slip zero.
         let friction = full.reaction(&rates, &none).expect("sizes");
         let contact = rolling.contact(&state, &Vector6::zeros()).force.0;
         assert!((Vector2::new(friction[0], friction[1]) - contact.xy()).amax() < 1e-10);

@@ -188,7 +188,7 @@ fn ropes_ask_for_short_steps() {
     );
 }
 
-/// Thrown with spin onto undamped ground, corners beating upon it one after another and together.
+/// Thrown with spin onto undamped ground, corners hitting it one after another and together.
 #[test]
 fn a_tumbling_box_gains_nothing() {
     let sides = [0.2, 0.3, 0.4];

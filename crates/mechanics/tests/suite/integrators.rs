@@ -1,4 +1,4 @@
-//! Integrators on the group: their orders, tolerances, events and what they keep.
+//! Integrators on the group: their orders, tolerances, events and conserved quantities.
 
 #![allow(non_snake_case)]
 

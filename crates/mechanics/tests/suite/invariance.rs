@@ -164,7 +164,7 @@ fn configuration_coordinates_do_not_matter() {
     }
 }
 
-/// Every body in another frame of its own, springs and dampers with it.
+/// Every body in another body frame, with its springs and dampers.
 #[test]
 fn frames_of_bodies_do_not_matter() {
     for seed in 0..24 {

@@ -1,4 +1,4 @@
-//! Springs in joints, `k (q - q_0)`: the force is the gradient of the energy, and every algorithm knows of it.
+//! Springs in joints, `k (q - q_0)`: the force is the gradient of the energy, and every algorithm includes it.
 
 use fly_mechanics::multibody::{
     AngleCoordinates, Body, EquationOfMotion, ForwardDynamicsDerivatives,

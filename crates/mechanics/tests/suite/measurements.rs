@@ -95,7 +95,7 @@ fn a_state_is_written_as_it_was_read() {
         assert_near(&near, &x, 1e-12, "x from nearby");
         assert_near(&rates, &xi, 1e-12, "xi from nearby");
 
-        // Onto any other state: then what is read is what was written.
+        // Written to any other state, the values read back are those written.
         let (mut other, mut rates) = state(&model, &mut random);
         write_all(&measurements, &model, &values, &mut other, &mut rates);
         let mut found = all(&measurements, &model, &other, &rates);
@@ -116,7 +116,7 @@ fn a_group_changes_nothing_of_the_others() {
         let elsewhere = all(&measurements, &model, &x, &eta);
         for (index, group) in measurements.groups().iter().enumerate() {
             let (mut x, mut xi) = (x.clone(), xi.clone());
-            // Where the axes of a universal joint are decides what velocities it can have.
+            // The possible velocities of a universal joint depend on where its axes are.
             let from = match group.quantity {
                 Quantity::Angular => &elsewhere,
                 _ => &other,
@@ -433,14 +433,14 @@ fn no_finite_numbers_make_them_panic() {
             let mut x = numbers(model.config_dim());
             joint.coordinates(&pose, &mut x);
         }
-        // Half a turn about an axis across tells nothing about the angle.
+        // A half turn about a perpendicular axis does not determine the angle.
         let across = joint.axes().act(&Vector3::x());
         let half = SO3::exp(&(across * std::f64::consts::PI));
         let mut x = start.clone();
         joint.coordinates(&SE3::new(half, Vector3::zeros()), &mut x);
         assert!(x.iter().all(|x| x.is_finite()), "{joint:?}");
     }
-    // A configuration that is none is not taken as a start.
+    // An invalid configuration is refused as an initial guess.
     let hinge = Joint::<f64>::revolute(Vector3::z()).unwrap();
     for start in [f64::NAN, f64::INFINITY] {
         let mut x = [start];

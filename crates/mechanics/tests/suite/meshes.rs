@@ -261,7 +261,7 @@ fn files() {
 const BOX: &str = "v 0 0 0\nv 200 0 0\nv 200 400 0\nv 0 400 0\nv 0 0 600\nv 200 0 600\nv 200 400 600\nv 0 400 600\n\
     f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
-/// Descriptions name meshes beside themselves: the same bodies as by a box.
+/// Descriptions name meshes by relative paths: the same bodies as from a box.
 #[test]
 fn descriptions_name_files() {
     let folder = std::env::temp_dir().join(format!("fly-meshes-{}", std::process::id()));

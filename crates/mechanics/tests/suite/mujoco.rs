@@ -1,4 +1,5 @@
-//! The dynamics of systems with rotors beside those of MuJoCo, which reads the same descriptions by other code: accelerations at random states, and flights.
+//! The dynamics of systems with rotors against MuJoCo, which gets the same descriptions through independent code: accelerations at random states,
+//! and flights.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

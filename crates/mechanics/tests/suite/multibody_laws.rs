@@ -9,7 +9,7 @@ use nalgebra::{DVector, Matrix6xX};
 use num_dual::Dual64;
 use random_tree::{KINDS, Random, cast, state, tree};
 
-/// The generator makes what it promises: all kinds of joints, frames without mass, coordinates in another order than bodies.
+/// The generator covers all cases: all kinds of joints, frames without mass, coordinates in another order than bodies.
 #[test]
 fn random_trees_have_everything() {
     let (mut kinds, mut massless, mut shuffled) = (std::collections::HashSet::new(), 0, 0);

@@ -321,8 +321,8 @@ fn vakonomic<B: Basis + Copy>(kind: B, start: &DVector<f64>, time: f64) -> DVect
     s
 }
 
-/// Neither L nor the constraint knows where the puck is: along stationary curves of `L + lambda eta` the momentum along x and y is constant. A runner does not keep it: it goes
-/// round in a circle.
+/// Neither L nor the constraint depends on the puck's position: along stationary curves of `L + lambda eta` the momentum along x and y is constant.
+/// A runner does not keep it: it moves in a circle.
 #[test]
 fn vakonomic_curves_are_not_the_motion_of_a_skate() {
     let start = dvector![0.3, -0.2, 0.4, 1.5, 2.0, 0.8];

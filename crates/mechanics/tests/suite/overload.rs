@@ -85,7 +85,7 @@ fn what_is_taken_is_what_the_battery_gives() {
     assert!(count.iter().all(|count| *count > 50), "{count:?}");
 }
 
-/// A motor that lags is told to give more than a weak battery has: it slows down to what there is, and all of the charge is accounted for.
+/// A lagging motor is commanded more than a weak battery can supply: it slows to the available power, and the charge balance holds.
 #[test]
 fn a_weak_battery_slows_rotors_down_to_what_it_has() {
     let text = "name = 'rail'
@@ -138,7 +138,7 @@ fn a_weak_battery_slows_rotors_down_to_what_it_has() {
             "{resistance} ohm: {:.0} rad/s, {electrical:.2} W taken, {mechanical:.2} W turned",
             state.velocity[1]
         );
-        // The charge still falls while it goes on.
+        // The charge still falls meanwhile.
         let error = (mechanical / electrical - 1.0).abs();
         assert!(
             error < 1e-2,

@@ -155,7 +155,7 @@ fn energy_falls_by_what_is_dissipated() {
     );
 }
 
-/// What bodies say of themselves is what their particles do: (4.19), (4.22), (4.27), (4.41).
+/// Quantities of bodies equal the sums over their particles: (4.19), (4.22), (4.27), (4.41).
 #[test]
 fn a_body_is_its_particles() {
     for seed in 0..10 {
@@ -437,7 +437,7 @@ fn what_makes_no_sense_is_refused() {
     assert!(system.clone().with_link([0, 2], 1.0, 0.0).is_err());
     assert!(system.clone().with_link([0, 1], 1.0, -1.0).is_err());
     assert!(system.mass_matrix::<f64>(&dvector![1.0]).is_err());
-    // One particle on a body moves nothing of its attitude about it.
+    // The attitude of a body about its single particle carries no inertia.
     let (x, xi, _) = state(0);
     let error = system
         .acceleration(&x, &xi, &xi)

@@ -262,7 +262,7 @@ fn energy_goes_where_the_currents_take_it() {
     let audit = |steps: u32| {
         let (mut dynamics, mut state) = start(&system, &[4.0, -0.2, 2.0, 6.0], 0.6);
         state.velocity[..n].copy_from_slice(&[1.0, -0.5, 0.3, 0.4, -0.2, 0.5, 1.0]);
-        // Behind it: what goes in less what is lost, and what is lost in windings.
+        // Two appended states: the input minus the losses, and the losses in the windings.
         state.velocity.extend([0.0, 0.0]);
         let mut watch = dynamics.clone();
         let mut energy = |state: &SystemState<f64>| {
@@ -304,7 +304,7 @@ fn energy_goes_where_the_currents_take_it() {
                     let relative = speed - inertia.signum() * omega.dot(axis);
                     power += thrust * axis.dot(&v) - ratio * k_eta * speed.abs().powi(3);
                     if i == 1 {
-                        // The motor that lags: what it takes from the battery does not follow its torque.
+                        // The lagging motor: its battery power does not follow its torque.
                         let drag = ratio * k_eta * speed * speed.abs();
                         let torque = inertia.abs() * rates[n + command] + drag;
                         power += torque * relative - drag * speed / 0.7;
@@ -336,7 +336,7 @@ fn energy_goes_where_the_currents_take_it() {
     assert!(fine.abs() < 1e-7 * work.abs(), "{fine}");
 }
 
-/// The voltage is the highest at which the battery gives what the motors take: against a search over all voltages.
+/// The voltage is the highest at which the battery supplies the demand of the motors: against a search over all voltages.
 #[test]
 fn circuits_are_solved() {
     let mut random = Random::new(3);
@@ -462,7 +462,7 @@ fn the_controller_knows_the_lag() {
     }
 }
 
-/// At a constant speed the charge falls evenly; what is empty is off, and stays empty.
+/// At a constant speed the charge falls evenly; an empty battery is off, and stays empty.
 #[test]
 fn batteries_run_flat() {
     let rotor = format!("position = [0, 0, 0]\naxis = [0, 0, 1]\n{LAG}");
@@ -491,7 +491,7 @@ fn batteries_run_flat() {
     assert!(state.velocity[6] < 0.1 && state.velocity[6] >= 0.0);
     fly(&system, &mut dynamics, &mut state, 0.1, 100, |_| vec![8.0]);
     assert_eq!(charge(&state), empty);
-    // A sagging battery takes from the largest speed what it takes from the voltage.
+    // Voltage sag lowers the maximum speed in proportion.
     let weak = self::system(
         &[&rotor],
         "[battery]\ncells = 2\ncapacity_ah = 1\nresistance = 0.02",
@@ -548,7 +548,7 @@ fn propulsion_does_not_allocate() {
     assert_eq!(allocations, 0);
 }
 
-/// What is written reads as it was; controllers get a vehicle with the lag.
+/// Writing and reading preserves it; controllers get a vehicle with the lag.
 #[test]
 fn descriptions_hold_it() {
     let table = "[battery]\ncells = 3\ncapacity_ah = 0.5\nresistance = 0.05\nopen_circuit = [[0, 3], [0.1, 3.5], [1, 4]]";

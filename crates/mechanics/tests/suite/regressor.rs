@@ -22,7 +22,7 @@ fn parameters(model: &Model<f64>, order: &Model<f64>) -> DVector<f64> {
     DVector::from_iterator(p.len(), numbers)
 }
 
-/// `Y p = tau` for the model's own parameters and for any others: `Y` knows none.
+/// `Y p = tau` for the model's parameters and for any others: `Y` depends on none.
 #[test]
 fn the_regressor_is_that_of_inverse_dynamics() {
     for seed in 0..60 {

@@ -1,4 +1,4 @@
-//! Rolling bodies: the contact's geometry, equations of motion by other ways, energy, known motions of the disc, limits of the contact.
+//! Rolling bodies: the contact's geometry, equations of motion derived independently, energy, known motions of the disc, limits of the contact.
 
 #![allow(non_snake_case)]
 

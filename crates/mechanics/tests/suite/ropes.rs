@@ -174,7 +174,7 @@ fn a_conical_pendulum_goes_round_its_circle() {
     }
 }
 
-/// The stiffer, the more a taut rope is a rod: what is left falls as 1/k.
+/// The stiffer a taut rope, the closer to a rod: the difference falls as 1/k.
 #[test]
 fn a_taut_rope_is_a_pendulum_in_the_limit() {
     let (length, start) = (1.0_f64, 0.5_f64);

@@ -1,4 +1,4 @@
-//! What is written reads as it was.
+//! Writing and reading a description preserves it.
 
 #![allow(non_snake_case)]
 
@@ -293,7 +293,7 @@ fn serde_keeps_systems_and_models() {
     assert!(error.to_string().starts_with("1:"), "{error}");
 }
 
-/// A loaded system with a load and a spring more: what was there has the same coordinates, and what drove it still does.
+/// A loaded system with a load and a spring more: existing bodies keep their coordinates, and their actuators still drive them.
 #[test]
 fn more_in_a_loaded_system() {
     use fly_mechanics::PseudoInertia;

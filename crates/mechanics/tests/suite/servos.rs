@@ -87,7 +87,7 @@ impl Run {
     }
 }
 
-/// With less and less inertia of what turns, it flies as with a tilt that has none, and lags by `D / K`.
+/// With less and less tilted inertia it flies as with a tilt without inertia, and lags by `D / K`.
 #[test]
 fn a_servo_that_turns_nothing_is_a_lag() {
     let fly = |inertia: Option<f64>| {
@@ -150,7 +150,8 @@ fn a_servo_pushes_with_its_effort_at_most() {
     assert!((190.0..215.0).contains(&rate), "{rate} rad/s^2");
 }
 
-/// A rotor that turns fast in a nacelle that tilts: what it takes from the frame comes back through the servo, and all together stays.
+/// A rotor that turns fast in a nacelle that tilts: the angular momentum it takes from the frame returns through the servo, and the total is
+/// conserved.
 #[test]
 fn a_spinning_rotor_feels_that_it_is_tilted() {
     // A thrust of nothing at 1000 rad/s.

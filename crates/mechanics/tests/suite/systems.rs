@@ -191,7 +191,7 @@ fn the_four_bar_turns() {
         cosine.acos() - std::f64::consts::FRAC_PI_2
     };
     for (found, reach) in swing.iter().zip([bar - crank, bar + crank]) {
-        // 5 degrees of the crank beside a dead centre change it by less than that.
+        // 5 degrees of the crank from a dead centre change it by less than that.
         assert!((found - lean(reach)).abs() < 0.005, "{swing:?} {reach}");
     }
 }

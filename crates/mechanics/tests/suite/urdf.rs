@@ -356,7 +356,7 @@ fn what_is_left_out_is_noted() {
     }
 }
 
-/// What URDF says of limits that are not there need not be what was meant.
+/// URDF's defaults for missing limits may not be intended.
 #[test]
 fn limits_that_are_not_there_are_noted() {
     for kind in ["revolute", "prismatic"] {
@@ -451,7 +451,7 @@ fn frames_and_point_masses() {
     assert!((found.matrix4() - expected.matrix4()).amax() < 1e-15);
 }
 
-/// Rods, points and inertias without mass are limits of bodies; what is none may not hide behind a heavier link.
+/// Rods, points and inertias without mass are limits of bodies; an invalid inertia may not hide behind a heavier link.
 #[test]
 fn what_counts_as_a_point_mass() {
     let fixed = |mass: &str, moments: &str| {
@@ -482,7 +482,7 @@ fn what_counts_as_a_point_mass() {
     }
 }
 
-/// Non-physical inertias are refused or raised, and what was raised is said in numbers.
+/// Non-physical inertias are refused or raised, and the change is reported in numbers.
 #[test]
 fn unphysical_inertias() {
     let raised = |from: &str, note: &str| {
@@ -588,7 +588,7 @@ fn work_is_proportional_to_length() {
     }
 }
 
-/// Visuals, meshes and what simulators add change nothing.
+/// Visuals, meshes and simulator extensions change nothing.
 #[test]
 fn shapes_are_not_read() {
     let plain = robot(&joint("continuous", ""));

@@ -1,4 +1,4 @@
-//! Robots in URDF are what Pinocchio makes of them: the numbers are in `testdata/urdf`, with the program that wrote them.
+//! URDF robots agree with Pinocchio: the reference values are in `testdata/urdf`, with the program that wrote them.
 
 #![allow(non_snake_case)]
 

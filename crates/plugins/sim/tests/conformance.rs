@@ -1,4 +1,4 @@
-//! The library keeps to the rules of the boundary. A process of its own, whose memory no other test fills while it is watched.
+//! The library follows the rules of the plugin interface. A separate process, so that no other test allocates while memory is watched.
 
 use fly_hal::conformance::{self, Outcome, Setup};
 use fly_hal::{Plugin, SearchPath};

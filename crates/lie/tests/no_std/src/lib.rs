@@ -1,4 +1,4 @@
-//! Firmware in small: no standard library, no allocator, its own panic handler.
+//! Minimal firmware: no standard library, no allocator, its own panic handler.
 
 #![no_std]
 
@@ -13,7 +13,7 @@ fn panic(_: &PanicInfo) -> ! {
     loop {}
 }
 
-/// The length of the twist that leads half way along another, with a filter's attitude in single precision thrown in.
+/// The norm of the twist half way along another, plus a filter's attitude in single precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn fly_lie_half_way(x: f64, angle: f64) -> f64 {
     let goal = SE3::exp(&Vector6::new(x, 0.0, 0.0, 0.0, 0.0, angle));

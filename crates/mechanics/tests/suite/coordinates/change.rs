@@ -244,7 +244,7 @@ fn velocity_coordinates_are_changed_by_the_rules() {
     velocity_change(Sphere(1.2), 2, &on_sphere(1.2));
 }
 
-/// (A.186-A.190): the Jacobian of a body, and the connection of a system made of its bodies.
+/// (A.186-A.190): the Jacobian of a body, and the connection of a system from those of its bodies.
 #[test]
 fn bodies_of_a_system() {
     // Two bodies in a row: an attitude, then a position and an attitude relative to it.
@@ -290,7 +290,7 @@ fn bodies_of_a_system() {
     let xi = DVector::from_fn(9, |i, _| (2.0 * i as f64).sin());
     let J_dot: DMatrix<f64> = dJ.iter().zip(xi.iter()).map(|(dJ, &xi)| dJ * xi).sum();
     let own = |xi: &DVector<f64>| {
-        // The 0.1 I is a metric of its own: its force is -ad(ξ)ᵀ 0.1 ξ.
+        // The 0.1 I is itself a metric: its force is -ad(ξ)ᵀ 0.1 ξ.
         -gamma.with_first(xi).tr_mul(xi) * 0.1
     };
     let twist = &J * &xi;

@@ -185,7 +185,7 @@ fn multipliers_and_basis() {
         &root * root.transpose() + DMatrix::identity(9, 9)
     };
     let c = DVector::from_fn(9, |i, _| (2.0 + i as f64).cos());
-    // Φ x_ddot = b: what the accelerations of any motion fulfil.
+    // Φ x_ddot = b: satisfied by the accelerations of any motion.
     let (xi, still) = (dvector![0.3, -0.9, 1.4], DVector::zeros(3));
     let b = &Phi * acceleration(&RotationMatrix, &x, &xi, &still).expect("sizes");
     let mut qp = EqualityQp::new(9, 7);

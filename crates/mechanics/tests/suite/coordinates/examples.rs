@@ -5,7 +5,7 @@ use fly_lie::attitude::{Euler, EulerSequence};
 use fly_mechanics::geometry::{Basis, Coordinates, Symbols};
 use nalgebra::{DMatrix, DVector, Matrix3, RealField, Vector3, Vector6, convert, dmatrix, dvector};
 
-/// The same coordinates without what is known about them: everything has to be differentiated.
+/// The same coordinates without their closed forms: everything has to be differentiated.
 pub struct Unknown<C>(pub C);
 
 impl<C: Coordinates> Coordinates for Unknown<C> {

@@ -25,7 +25,7 @@ fn skewed<C: Coordinates>(coordinates: C, dof: usize) -> WithVelocities<C, Skewe
     }
 }
 
-/// What is known about the standard coordinates is what differentiation finds.
+/// The closed forms of the standard coordinates agree with differentiation.
 #[test]
 fn constants_are_right() {
     fn check(coordinates: impl Coordinates, x: &DVector<f64>) {
@@ -220,7 +220,7 @@ fn induced_metric() {
     assert!((x_ddot + &x * (speed * speed / 4.0)).norm() < 1e-13);
 }
 
-/// (4.22): a constant mass matrix gives `-ad(ξ)ᵀ M ξ`, the force that is known of a rigid body.
+/// (4.22): a constant mass matrix gives `-ad(ξ)ᵀ M ξ`, the known force of a rigid body.
 #[test]
 fn rigid_body() {
     let mass = body_mass();
@@ -275,7 +275,7 @@ fn attitude_potential() {
     }
     assert_eq!(sets, 4);
 
-    // Off the critical points the gradient is the known one still.
+    // Off the critical points the gradient is still the known one.
     let slope = directional_derivatives(&RotationMatrix, value::<Dual64>, &matrix_entries())
         .expect("sizes");
     let known = potential.gradient(&rotation());
@@ -395,7 +395,7 @@ fn constant_curvature() {
 /// Velocities that are rates of functions, `Y_a^i = dpi^i/dx^a`, commute, and only they: `dY_a^i/dx^b = dY_b^i/dx^a`, Konz (3.35), whose print has the indices a and b exchanged.
 #[test]
 fn rates_of_functions_commute() {
-    /// `pi = [x + 0.3 sin y, y + 0.2 x²]`; with `bent` the second row of its derivative is turned by one number, so that it is none.
+    /// `pi = [x + 0.3 sin y, y + 0.2 x²]`; with `bent` the second row of its derivative is changed, so that it is not a derivative.
     struct Rates {
         bent: f64,
     }

@@ -1,4 +1,4 @@
-//! `φ`, `A`, `Y`, `Φ`, `Ψ`, the projectors, and what happens where there are none.
+//! `φ`, `A`, `Y`, `Φ`, `Ψ`, the projectors, and the errors where they do not exist.
 
 use std::f64::consts::FRAC_PI_2;
 

@@ -163,7 +163,7 @@ pub fn cast<T: RealField + Copy>(numbers: &[f64]) -> Vec<T> {
     numbers.iter().map(|number| convert(*number)).collect()
 }
 
-/// The bodies, and what they are to be added to.
+/// The bodies, and the builder to which they are added.
 fn parts<T: RealField + Copy>(
     random: &mut Random,
     count: usize,

@@ -1,4 +1,4 @@
-//! Every fault in `[backend.sim]` is told with its place, what was expected and what was found.
+//! Every error in `[backend.sim]` is reported with its place, the expected and the found value.
 
 use fly_hal::{Backend, Configuration, ErrorKind, Text};
 use fly_plugin_sim::Simulation;

@@ -154,7 +154,7 @@ fn hover() -> [f64; 3] {
     [GRAVITY, GRAVITY, 0.0]
 }
 
-/// Thrusts lag, so what is left of one follows its part at once, and a stuck servo stays where it is.
+/// Effectiveness scales the lagging thrust itself, so it acts at once; a stuck servo stays where it is.
 #[test]
 fn actuators_weaken_and_stick() {
     let text = "
@@ -252,7 +252,7 @@ fn the_wind_rises() {
     assert!((run.vector(99, "truth.wind").y - 4.0).abs() < 1e-12);
 }
 
-/// A payload that drops: the motion goes on without a jump, and then `a = F / m` with the mass and about the centre of mass that are left.
+/// A payload that drops: the motion goes on without a jump, and then `a = F / m` with the remaining mass and about the remaining centre of mass.
 #[test]
 fn masses_change_in_flight() {
     let vehicle = CUBE.replace("time_constant = 0.05", "time_constant = 0");
@@ -322,7 +322,7 @@ fn cells_fail_and_charge_is_lost() {
         ]";
     let run = Run::new(text, POWERED, 1, 150, &[9.81]);
     let voltage = |frame: usize| run.value(frame, "battery.voltage");
-    // A frame tells the voltage of the last step.
+    // A frame reports the voltage of the last step.
     let ratio = voltage(52) / voltage(50);
     assert!((ratio - 0.75).abs() < 1e-4, "{ratio}");
     let before = run.value(99, "battery.remaining");
@@ -422,7 +422,7 @@ fn chance_follows_its_law() {
     );
 }
 
-/// One of several actuators, each as often; what is drawn for one fault does not depend on others.
+/// One of several actuators, with equal probability; the draw for one fault does not depend on others.
 #[test]
 fn one_of_several_actuators_fails() {
     let text = "{ kind = 'dead', actuator = ['rotor.0.thrust', 'rotor.1.thrust', 'rotor.1.tilt'], from = [0, 1], until = inf, reported = false }";

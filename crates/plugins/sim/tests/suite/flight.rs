@@ -76,7 +76,7 @@ fn frames_come_at_whole_ticks() {
 
 #[test]
 fn free_fall_is_a_parabola() {
-    // Thrown sideways while tumbling about a principal axis: the centre of mass does not care.
+    // Thrown sideways while tumbling about a principal axis: the centre of mass is unaffected.
     let text = "initial = { position = [1, 2, 100], velocity = [3, -1, 5], attitude = { rpy_deg = [10, 20, 30] }, \
                 angular_velocity = [0, 0, 4] }";
     let frames = fly(text, &plain(), 0, 1001, |_| [0.0; 3]);
@@ -181,7 +181,7 @@ fn thrust_follows_with_its_lag() {
         let t = frame.time as f64 / 1e9 - 0.1;
         let lagging = t - tau * (1.0 - (-t / tau).exp());
         let pitch_rate = frame.values[11];
-        // The rotors are 0.2 m before and behind the centre: what the first lacks turns the nose down (about +y).
+        // The rotors are 0.2 m in front of and behind the centre: the missing thrust of the first turns the nose down (about +y).
         let torque_integral = 0.2 * excess * (t - lagging) / 0.03;
         assert!(
             (pitch_rate - torque_integral).abs() < 1e-6,
@@ -197,7 +197,7 @@ fn thrust_follows_with_its_lag() {
     );
 }
 
-/// Where nobody says what they do, the rotors start with their smallest thrust, 0 and 1 N; the first falls short of hover by a thrust that dies
+/// By default the rotors start with their smallest thrust, 0 and 1 N; the first falls short of hover by a thrust that dies
 /// out with its lag, 50 ms, and so does the second until its own is reached at once.
 #[test]
 fn actuators_start_at_rest() {
@@ -225,7 +225,7 @@ fn actuators_start_at_rest() {
     );
 }
 
-/// The truth is what the measurements would be without noise and faults, and costs the measurements nothing.
+/// The true state equals the measurements without noise and faults, and does not change the measurements.
 #[test]
 fn the_truth_has_neither_noise_nor_faults() {
     let noisy = "noise = { position = 0.1, attitude = 0.1, velocity = 0.1, angular_velocity = 0.1 }\n\

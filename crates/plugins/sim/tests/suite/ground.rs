@@ -1,4 +1,4 @@
-//! The ground and the stops of joints: what the plant does at them and what its frames tell.
+//! The ground and the stops of joints: their effect on the plant and on its frames.
 
 use fly_hal::{Backend, Configuration, Deadline, Frame};
 use fly_plugin_sim::Simulation;
@@ -185,7 +185,8 @@ fn too_stiff_a_ground_and_wrong_keys_are_refused() {
     }
 }
 
-/// The ground is as stiff as steps allow of the whole stool. Three quarters of its mass leave: the same ground is too stiff, and with shorter steps what is left comes to rest.
+/// The ground is as stiff as steps allow of the whole stool. Three quarters of its mass leave: the same ground is too stiff, and with shorter steps
+/// the rest of the stool comes to rest.
 #[test]
 fn steps_suit_what_is_left_after_a_fault_of_masses() {
     let text = |stiffness: f64, substeps: u32| {

@@ -176,7 +176,7 @@ fn an_arm_starts_where_it_is_told() {
     assert_eq!(values, &expected);
 }
 
-/// Nothing acts on it: its centre goes straight on while it turns, which its own axes see the other way round.
+/// Nothing acts on it: its centre moves straight while it turns; in body axes the velocity turns the other way.
 #[test]
 fn a_puck_slides_straight_on() {
     let text =
@@ -239,7 +239,7 @@ fn of_two_free_bodies_the_named_one_is_tracked() {
     assert_near(&values[26..], &[0.2, 0.0], 1e-15);
 }
 
-/// The same flight without noise is subtracted; of a quaternion, twice the vector part of what is between is the small rotation.
+/// The same flight without noise is subtracted; for a quaternion, twice the vector part of the relative rotation is the small rotation vector.
 #[test]
 fn noise_is_as_large_as_it_says() {
     let noise = "noise = { joint_position = 0.01, joint_velocity = 0.02, position = 0.03, attitude = 0.04, velocity = 0.05, \
@@ -296,7 +296,7 @@ fn noise_is_as_large_as_it_says() {
     }
 }
 
-/// Whatever hangs on the tracked body, its noise is the same.
+/// The noise of the tracked body does not depend on the bodies attached to it.
 #[test]
 fn joints_leave_the_noise_of_the_tracked_body_alone() {
     let noise = "noise = { joint_position = 1.0, position = 0.03, attitude = 0.04, velocity = 0.05, angular_velocity = 0.06 }";

@@ -1,4 +1,4 @@
-//! Joints that open: what goes on, what frames tell, what is refused.
+//! Joints that open: the continued motion, the reported frames, and refused settings.
 
 use fly_hal::{Backend, Configuration, Deadline, Frame};
 use fly_plugin_sim::Simulation;
@@ -61,7 +61,7 @@ fn what_opens_falls_and_comes_to_rest_and_the_rest_flies_on() {
     let value = |frames: &[Frame], i: usize, name: &str| {
         frames[i].values[description.value_index(name).expect(name)]
     };
-    // Until the frame at 0.1 s they are the same, bit for bit; in the next one they part, by what gravity does in a step.
+    // Until the frame at 0.1 s they are the same, bit for bit; in the next one they differ, by the effect of gravity in a step.
     assert_eq!(loose[50].values, fixed[50].values);
     for name in [
         "truth.body.2.position.z",
@@ -101,7 +101,7 @@ fn what_opens_falls_and_comes_to_rest_and_the_rest_flies_on() {
     // What has lost half a kilogram climbs faster.
     let gained = value(&loose, 100, "pose.position.z") - value(&fixed, 100, "pose.position.z");
     assert!(gained > 5e-3, "{gained}");
-    // The load hits the ground when it has come down; the frame, whose speed is told, never.
+    // The load hits the ground when it has come down; the frame, whose speed is prescribed, never.
     assert_eq!(value(&loose, 3999, "truth.contact.speed"), 0.0);
 
     // Its joint is not measured any more; the others are.

@@ -1,4 +1,4 @@
-//! Motors, a battery and commands in steps: what the plant does with them and what its frames tell.
+//! Motors, a battery and stepwise commands: their effect on the plant and on its frames.
 
 use fly_hal::{Backend, Configuration, Deadline, Frame};
 use fly_plugin_sim::Simulation;

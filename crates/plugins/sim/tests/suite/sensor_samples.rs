@@ -2,7 +2,7 @@
 
 use super::sensors::{CUBE, DRIFTER, Run};
 
-/// The stamp says when it was measured, the frame when it arrives.
+/// The stamp is the time of measurement, the frame that of arrival.
 #[test]
 fn samples_come_at_their_rate_and_late() {
     let text = "
@@ -81,7 +81,7 @@ fn samples_overtake_each_other() {
     );
 }
 
-/// Each has random numbers of its own: one more changes neither the others nor the motion.
+/// Each has its own random stream: an additional sensor changes neither the others nor the motion.
 #[test]
 fn sensors_do_not_know_each_other() {
     let alone = "noise.position = 0.1\nsensors.imu = {}\n";
@@ -109,7 +109,7 @@ fn sensors_do_not_know_each_other() {
     }
 }
 
-/// A vehicle that is known by its sensors alone: the truth is told as before.
+/// A vehicle observed by its sensors alone: the true state is reported as before.
 #[test]
 fn the_ideal_state_can_be_left_out() {
     let text = "sensors = { ideal = false, imu = { rate = 100 }, gnss = { delay = 0.1 } }\nnoise.position = 0.1";

@@ -13,7 +13,7 @@ pub(super) const DRIFTER: &str = "
     [bodies.drifter]
     mass = 1.0
     inertia = [0.01, 0.02, 0.03]";
-/// What has no errors of its own.
+/// Settings of an IMU without errors.
 pub(super) const EXACT_IMU: &str = "gyro_noise = 0, gyro_bias_walk = 0, gyro_bias = [0, 0, 0], \
     accelerometer_noise = 0, accelerometer_bias_walk = 0, accelerometer_bias = [0, 0, 0]";
 
@@ -186,7 +186,7 @@ fn without_errors_they_tell_the_truth() {
         let height = run.value(frame, "barometer.altitude");
         assert!((height - at(&antenna).z).abs() < 1e-12);
 
-        // 60 degrees down, and what is level points east, which is -y.
+        // 60 degrees down, and its horizontal part points east, which is -y.
         let field = Vector3::new(0.0, -25e-6, -50e-6 * 0.75_f64.sqrt());
         let iron = Vector3::new(1e-6, 2e-6, -3e-6);
         let sensed = misalignment
@@ -214,7 +214,7 @@ fn without_errors_they_tell_the_truth() {
     );
 }
 
-/// Turning about a principal axis in free fall, the body's own acceleration is that of the arm: `omega x (omega x r)`.
+/// Turning about a principal axis in free fall, the specific force is that of the lever arm: `omega x (omega x r)`.
 #[test]
 fn a_spinning_body_feels_its_spin_alone() {
     let text = format!(

@@ -1,11 +1,11 @@
-//! Wind, gusts and turbulence: what the plant does in them and what its frames tell.
+//! Wind, gusts and turbulence: their effect on the plant and on its frames.
 
 use std::f64::consts::PI;
 
 use fly_hal::{Backend, Configuration, Deadline, Frame};
 use fly_plugin_sim::Simulation;
 
-/// A ball that falls without rotors, with a drag of its own.
+/// A ball that falls without rotors, with drag.
 fn ball(drag: &str) -> String {
     format!(
         "name = 'ball'
