@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// A benchmark: `crates/CRATE/benches/NAME.rs`, perhaps with the same for Pinocchio beside it.
+/// A benchmark: `crates/CRATE/benches/NAME.rs`, possibly with a Pinocchio counterpart next to it.
 struct Bench {
     krate: String,
     name: String,
@@ -15,7 +15,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Whether it is built for this machine's own instruction set.
+    /// Whether it is built for this machine's instruction set.
     fn is_native(&self) -> bool {
         matches!(self.name.as_str(), "dynamics" | "sim")
     }
@@ -67,7 +67,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(std::process::ExitCode::SUCCESS)
 }
 
-/// Runs a command and returns what it prints, which is passed on line by line.
+/// Runs a command, passes its output on line by line, and returns it.
 pub fn echoed(command: &mut Command) -> Result<(ExitStatus, String)> {
     let program = command.get_program().display().to_string();
     let started = || format!("{program} did not start");

@@ -1,7 +1,8 @@
-//! `cargo xtask book`: the pages that `docs/SUMMARY.md` lists, as one book of HTML pages that needs no network.
+//! `cargo xtask book`: the pages listed in `docs/SUMMARY.md` as one HTML book that works offline.
 //!
-//! The pages stay where they read well on their own, with links to code and configurations. For the book they and what they
-//! link to are copied side by side below `target/book`, and mdBook renders them. Every link is checked first, which alone is a step of `cargo xtask test`.
+//! The pages stay where they read well on their own, with links to code and configurations. For the book, they and
+//! their link targets are copied side by side below `target/book`, and mdBook renders them. Every link is checked
+//! first; this check alone is a step of `cargo xtask test`.
 
 mod page;
 
@@ -16,10 +17,10 @@ use std::process::{Command, ExitCode};
 /// The table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// The version of mdBook that renders.
+/// The version of mdBook.
 const MDBOOK: &str = "0.5.4";
 
-/// What mdBook is told. Its own preprocessors would rename every README.
+/// mdBook's settings. Its own preprocessors would rename every README.
 const SETTINGS: &str = r#"[book]
 title = "fly"
 description = "Model, control and fly rigid-body vehicles"
@@ -59,7 +60,8 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails with every link that leads nowhere, and every page of `docs/` that is not listed; returns the pages, the table of contents first.
+/// Fails with every broken link and every unlisted page of `docs/`; returns the pages, starting with the table of
+/// contents.
 pub fn check() -> Result<Vec<Page>> {
     let summary = Page::read(SUMMARY.into())?;
     let mut listed: BTreeSet<PathBuf> = BTreeSet::new();
@@ -111,7 +113,7 @@ fn unlisted(listed: &BTreeSet<PathBuf>) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Why a link leads nowhere.
+/// Why a link is broken.
 fn dead(link: &Link, pages: &[Page]) -> Option<String> {
     let Link { file, anchor, .. } = link;
     if file.components().next() == Some(Component::ParentDir) {
@@ -126,7 +128,7 @@ fn dead(link: &Link, pages: &[Page]) -> Option<String> {
         .then(|| format!("{} has no heading #{anchor}", file.display()))
 }
 
-/// Copies the pages and what they link to into `folder/src`, as they stand to each other in the project.
+/// Copies the pages and their link targets to `folder/src`, keeping their relative paths.
 fn stage(pages: &[Page], folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("{} stays", folder.display()))?;
@@ -156,7 +158,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("{}", path.display()))
 }
 
-/// Copies a file, or the files of a folder and those below it.
+/// Copies a file, or a folder recursively.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     if !from.is_dir() {
         if let Some(folder) = to.parent() {
@@ -172,7 +174,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// mdBook at its version, installed below `target/` if it is not there.
+/// mdBook at this version; installs it below `target/` if necessary.
 fn mdbook() -> Result<PathBuf> {
     let folder = workspace::target_dir()?.join("tools").join("mdbook");
     let program = folder.join("bin/mdbook");

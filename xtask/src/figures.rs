@@ -1,12 +1,12 @@
-//! `cargo xtask figures`: computes and draws the figures of the documentation, or checks those that are there.
+//! `cargo xtask figures`: computes and draws the figures of the documentation, or checks the existing ones.
 
 use crate::{Outcome, workspace};
 use anyhow::Context;
 
-/// Where they are.
+/// Folder of the figures.
 const FOLDER: &str = "docs/figures";
 
-/// Draws all of them, or those that are named; with `--check` compares instead.
+/// Draws all figures, or the named ones; with `--check` compares instead.
 pub fn run(arguments: &[String]) -> Outcome {
     let status = workspace::cargo_at_root()?
         .args(["run", "--quiet", "--release", "--package", "fly-figures"])

@@ -1,4 +1,4 @@
-//! `cargo xtask fly`: build all that flies, then fly.
+//! `cargo xtask fly`: builds the command and its plugins, then flies.
 
 use crate::{Outcome, workspace};
 use anyhow::Context;
@@ -9,12 +9,12 @@ pub fn run(arguments: &[String]) -> Outcome {
     become_flight(&workspace::build()?, arguments)
 }
 
-/// Flies in place of this process, so that its signals reach the flight. Returns only if that fails.
+/// Replaces this process by the flight, so that its signals reach the flight. Returns only on failure.
 fn become_flight(built: &workspace::Built, arguments: &[String]) -> Outcome {
     let workspace::Built { fly, plugins } = built;
     let mut command = Command::new(fly);
     command.args(arguments);
-    // Beside the executable it looks for them by itself.
+    // It finds plugins next to the executable by itself.
     if fly.parent() != Some(plugins) {
         command.env("FLY_PLUGIN_PATH", plugins);
     }
@@ -30,7 +30,7 @@ mod tests {
     use std::path::PathBuf;
     use std::process::Stdio;
 
-    /// Not a test of its own: what the other one starts.
+    /// Not a separate test: started by the other one.
     #[test]
     #[ignore = "becomes another program"]
     fn becomes_a_shell() {

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The page, and what stands around its pictures.
+/// The page with the pictures.
 const PAGE: &str = "docs/gallery.md";
 /// The folder of its pictures.
 const PICTURES: &str = "docs/gallery";
-/// What the task writes stands between these lines.
+/// The generated part of the page is between these lines.
 const FENCES: [&str; 2] = ["<!-- gallery: begin -->", "<!-- gallery: end -->"];
 
 /// Flies, reports, takes pictures, writes the page.
@@ -39,17 +39,17 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A shipped configuration that flies.
+/// A shipped configuration that can be flown.
 struct Flight {
-    /// As `fly configs` names it.
+    /// Its name in `fly configs`.
     file: String,
-    /// What it says of itself.
+    /// Its own description.
     summary: String,
     /// The name of its picture, without extension.
     picture: String,
 }
 
-/// What `fly configs` lists, but descriptions, campaigns and fleets.
+/// The configurations listed by `fly configs`, except descriptions, campaigns and fleets.
 fn flights(fly: &Path) -> Result<Vec<Flight>> {
     let output = Command::new(fly)
         .arg("configs")
@@ -75,7 +75,7 @@ fn flights(fly: &Path) -> Result<Vec<Flight>> {
     Ok(flights)
 }
 
-/// The pictures with what they show, between the fences of the page.
+/// Writes the pictures and their captions between the fences of the page.
 fn write(flights: &[Flight]) -> Result<()> {
     let path = workspace::root().join(PAGE);
     let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;

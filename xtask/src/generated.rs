@@ -1,5 +1,5 @@
-//! Whether the generated files belong to what they are made from, by the checksums of both: the generators themselves
-//! take longer to build than most tests.
+//! Checks that the generated files match their sources, by checksums of both: building the generators takes longer than
+//! most tests.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The checksums, one `crc32  path` a line; `cargo xtask generate` writes them.
 const SUMS: &str = "xtask/generated.sums";
 
-/// What the generators read and write: files, and folders with all that is in them.
+/// The generators' inputs and outputs: files and whole folders.
 const FILES: [&str; 6] = [
     "crates/hal/cbindgen.toml",
     "crates/hal/include/fly_plugin.h",
@@ -20,7 +20,7 @@ const FILES: [&str; 6] = [
     "xtask/src/generate.rs",
 ];
 
-/// Fails where a file changed since the generators ran.
+/// Fails if a file has changed since the generators ran.
 pub fn check() -> Result<()> {
     let path = workspace::root().join(SUMS);
     let recorded = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -39,7 +39,7 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// Records the files as they are.
+/// Records the checksums of the current files.
 #[cfg(feature = "generate")]
 pub fn record() -> Result<()> {
     let lines = sums(workspace::root())?;

@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Shells, and where each looks for a command's completions below `share`.
+/// Shells, and the folder below `share` in which each looks for completions.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "bash-completion/completions/fly"),
     ("zsh", "zsh/site-functions/_fly"),
@@ -69,7 +69,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where `cargo install` would install to.
+/// The default destination of `cargo install`.
 fn default_root() -> Result<PathBuf> {
     let from = |name| std::env::var_os(name).map(PathBuf::from);
     from("CARGO_INSTALL_ROOT")
@@ -95,7 +95,7 @@ fn plugins(built: &Path) -> Result<Vec<PathBuf>> {
     Ok(plugins)
 }
 
-/// Copies a program beside its place and renames it: a running one is never half replaced.
+/// Copies a program next to its destination and renames it, so that a running one is never partly overwritten.
 fn place(from: &Path, to: &Path) -> Result<()> {
     let content = fs::read(from).with_context(|| format!("{} cannot be read", from.display()))?;
     write(to, &content)?;

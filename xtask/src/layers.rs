@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Names of nested modules, or of a module and something in it, outermost first.
 type Names = Vec<String>;
 
-/// The arrows between the children of one module, each with a place where it stands.
+/// The arrows between the children of one module, each with an example of its place.
 type Layer = BTreeMap<String, BTreeMap<String, String>>;
 
 pub fn run(arguments: &[String]) -> Outcome {
@@ -26,7 +26,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folders of the crates whose modules are held to it.
+/// The folders of the checked crates.
 const CRATES: [&str; 14] = [
     "cli",
     "control",
@@ -44,7 +44,7 @@ const CRATES: [&str; 14] = [
     "testing",
 ];
 
-/// Fails with a cycle of each layer that has one.
+/// Fails with one cycle of each layer that has any.
 pub fn check() -> Result<()> {
     let (mut cycles, mut arrows) = (Vec::new(), 0);
     for name in CRATES {
@@ -102,7 +102,7 @@ fn layers(modules: &BTreeMap<Names, String>) -> BTreeMap<Names, Layer> {
     let mut layers: BTreeMap<Names, Layer> = BTreeMap::new();
     for (from, text) in modules {
         for mut to in imports(from, text) {
-            // A name of a name, a few times over: a loop of re-exports must not keep us here.
+            // Resolves names of names a few times; a loop of re-exports must not loop for ever.
             for _ in 0..4 {
                 let exported = (1..=to.len()).find_map(|n| Some((n, exports.get(&to[..n])?)));
                 let Some((n, origin)) = exported else { break };
@@ -121,7 +121,7 @@ fn layers(modules: &BTreeMap<Names, String>) -> BTreeMap<Names, Layer> {
     layers
 }
 
-/// What a module re-exports under names of its own: the new path and the old one.
+/// A module's re-exports under its own names: the new path and the old one.
 fn reexports((module, text): (&Names, &String)) -> Vec<(Names, Names)> {
     let statements = text.split("\npub").skip(1).filter_map(|rest| {
         let (visibility, tree) = rest.split_once("use ")?;
@@ -138,7 +138,7 @@ fn reexports((module, text): (&Names, &String)) -> Vec<(Names, Names)> {
     pairs.filter(|(new, old)| new != old).collect()
 }
 
-/// What a module names by `crate::` or `super::`, as paths from the crate's root.
+/// The paths in a module that start with `crate::` or `super::`, from the crate's root.
 fn imports(module: &Names, text: &str) -> Vec<Names> {
     let starts = ["crate::", "super::"].into_iter().flat_map(|word| {
         text.match_indices(word)
@@ -151,7 +151,7 @@ fn imports(module: &Names, text: &str) -> Vec<Names> {
         .collect()
 }
 
-/// A path that starts at `crate`, `super` or `self`, from the crate's root; none outside of the crate.
+/// A path that starts with `crate`, `super` or `self`, from the crate's root; `None` if it leaves the crate.
 fn absolute(module: &Names, path: &[String]) -> Option<Names> {
     let mut base = module.clone();
     let mut rest = path;
@@ -167,7 +167,7 @@ fn absolute(module: &Names, path: &[String]) -> Option<Names> {
     Some([&base[..], rest].concat())
 }
 
-/// The paths of a tree such as `a::{b, c::D as E}` at the start of a text, each with the name that it gets.
+/// The paths of a tree such as `a::{b, c::D as E}` at the start of a text, each with its local name.
 fn tree_of(text: &str) -> Vec<(Names, String)> {
     let (mut found, mut open, mut path) = (Vec::new(), Vec::new(), Names::new());
     let mut rest = text;
@@ -210,7 +210,7 @@ fn tree_of(text: &str) -> Vec<(Names, String)> {
     }
 }
 
-/// A cycle of arrows, as their places; none where there is no cycle.
+/// A cycle of arrows, as their places; `None` without a cycle.
 fn cycle(layer: &Layer) -> Option<Vec<String>> {
     fn way(
         layer: &Layer,

@@ -1,7 +1,7 @@
 //! The tasks of the workspace: `cargo xtask <task>`.
 //!
-//! Each task first makes sure that the native tools which a crate needs to
-//! build are there (see [`tools`]), and installs them where it may.
+//! Each task first makes sure that the native tools required by a crate are available (see [`tools`]), and installs
+//! them if permitted.
 
 mod bench;
 mod book;
@@ -123,9 +123,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Why a task did not end well.
+/// Why a task failed.
 enum Failure {
-    /// The command line was not understood.
+    /// The command line is invalid.
     Usage(String),
     /// The task itself failed.
     Failed(anyhow::Error),
@@ -137,11 +137,11 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// What a task ends with: the exit code, or why there is none.
+/// The result of a task: the exit code, or the reason of its failure.
 type Outcome = Result<ExitCode, Failure>;
 
-/// The generators are heavy to build and rarely needed, so they are behind a
-/// feature; without it this program runs itself again with the feature on.
+/// The generators are slow to build and rarely needed, so they are behind a feature; without it, this program runs
+/// itself again with the feature enabled.
 #[cfg(not(feature = "generate"))]
 fn run_generate(arguments: &[String]) -> Outcome {
     let status = workspace::cargo()?

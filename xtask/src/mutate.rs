@@ -1,4 +1,4 @@
-//! `cargo xtask mutate`: the changed files that are too many for the tests.
+//! `cargo xtask mutate`: mutated files, more than the tests have time for.
 
 use crate::{Failure, Outcome, workspace};
 use anyhow::Context;

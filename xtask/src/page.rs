@@ -1,10 +1,10 @@
-//! `cargo xtask faults`, `cargo xtask compare`: tests that are too long for every day, whose result a page of the documentation shows.
+//! `cargo xtask faults`, `cargo xtask compare`: long tests whose results a page of the documentation shows.
 
 use crate::{Failure, Outcome, workspace};
 use anyhow::Context;
 use std::process::ExitCode;
 
-/// Runs such a test of the command; `--write` lets it write its page.
+/// Runs such a test of the command; `--write` makes it write its page.
 pub fn run(task: &str, test: &str, arguments: &[String]) -> Outcome {
     let write = match arguments {
         [] => false,
@@ -27,7 +27,8 @@ pub fn run(task: &str, test: &str, arguments: &[String]) -> Outcome {
     Ok(workspace::exit_code(status))
 }
 
-/// The tests of logs that are lost by many flights at once and by kills, as often as no everyday test has time for; once what came `before` is well.
+/// The tests of logs under many flights at once and under kills, with more repetitions than everyday tests have time
+/// for. Runs only if `before` succeeded.
 pub fn logs_of_many_flights(before: ExitCode) -> Outcome {
     if before != ExitCode::SUCCESS {
         return Ok(before);

@@ -1,4 +1,4 @@
-//! Peers from PyPI, in folders below `target/`: Pinocchio beside our benchmarks, and Python with what a task needs.
+//! Peers from PyPI, in folders below `target/`: Pinocchio for our benchmarks, and Python packages that a task needs.
 
 use crate::{Failure, Outcome, bench, tools, viewers, workspace};
 use anyhow::{Context, Result, bail};
@@ -6,20 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Pinocchio with its headers, and those of Eigen, which it needs.
+/// Pinocchio and its headers, and those of Eigen, which it needs.
 const PACKAGES: [&str; 2] = ["pin==4.1.0", "cmeel-eigen==3.4.1"];
 
-/// Debian's package of clang, and the name of its C++ compiler.
+/// Debian's clang package and the name of its C++ compiler.
 const CLANG: (&str, &str) = ("clang-19", "clang++-19");
 
 /// The file that marks a finished installation.
 const COMPLETE: &str = "complete";
 
-/// Why manif, which the other libraries are compared with as well, is not measured.
+/// Why manif, with which the other libraries also compare, is not measured.
 pub const NO_MANIF: &str =
     "no registry has it (neither PyPI nor crates.io nor Debian), only its repository";
 
-/// What Pinocchio's headers need of Boost, whose own limits are lower.
+/// Limits of Boost that Pinocchio's headers raise.
 const BOOST: [&str; 4] = [
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -27,7 +27,7 @@ const BOOST: [&str; 4] = [
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 ];
 
-/// What is tested with peers: the package, which of its test programs, and which of its tests.
+/// Tests with peers: package, test program, and tests.
 const TESTS: [(&[&str], &[&str]); 3] = [
     (
         &[
@@ -72,7 +72,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     let mut outcome = viewers::run()?;
     for (program, tests) in TESTS {
         let mut command = workspace::cargo_at_root()?;
-        // One failure does not keep the others from being found.
+        // One failure must not prevent the others from being found.
         command
             .args(["test", "--no-fail-fast"])
             .args(program)
@@ -86,7 +86,8 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(outcome)
 }
 
-/// Measures Pinocchio by a program with the source beside one of our benchmarks, and returns what it prints; says why where that cannot be done.
+/// Measures Pinocchio with the program at `source`, next to one of our benchmarks, and returns its output; reports why
+/// if that is not possible.
 ///
 /// The program runs in the source's folder.
 pub fn pinocchio(source: &Path, name: &str, native: bool, filter: &[String]) -> String {
@@ -107,7 +108,7 @@ pub fn pinocchio(source: &Path, name: &str, native: bool, filter: &[String]) -> 
     })
 }
 
-/// Builds a program where it is older than its source.
+/// Builds a program if it is older than its source.
 fn build(source: &Path, name: &str, native: bool) -> Result<PathBuf> {
     let folder = workspace::target_dir()?.join("peers").join("pinocchio");
     if !folder.join(COMPLETE).is_file() {
@@ -119,7 +120,7 @@ fn build(source: &Path, name: &str, native: bool) -> Result<PathBuf> {
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let version = version.lines().next().unwrap_or_default();
     println!("Pinocchio is compiled by {compiler}: {version}");
-    // Another compiler, or another version of it, makes another program.
+    // Another compiler, or another version of it, builds another program.
     let file = format!("{name}-{compiler}-{version}");
     let program = folder.join(file.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
     if is_newer(&program, source) {
@@ -183,9 +184,9 @@ fn install(folder: &Path) -> Result<()> {
     from_pypi(folder, &PACKAGES)
 }
 
-/// Installs packages into a folder of their own.
+/// Installs packages into a separate folder.
 fn from_pypi(folder: &Path, packages: &[&str]) -> Result<()> {
-    // What an interrupted installation left is not to be trusted.
+    // The remains of an interrupted installation are not reliable.
     let _ = fs::remove_dir_all(folder);
     tools::quiet(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     tools::quiet(
@@ -197,7 +198,7 @@ fn from_pypi(folder: &Path, packages: &[&str]) -> Result<()> {
     fs::write(folder.join(COMPLETE), "").context("the installation cannot be marked as complete")
 }
 
-/// A Python that has these packages, below `target/peers`.
+/// A Python with these packages, below `target/peers`.
 pub fn python(name: &str, packages: &[&str]) -> Result<PathBuf> {
     let folder = workspace::target_dir()?.join("peers").join(name);
     if !folder.join(COMPLETE).is_file() {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The library whose times stand above the line.
+/// The library whose times are the reference.
 const OURS: &str = "fly";
 
-/// One row for each algorithm that a peer was measured on too: the ratio of the medians, below 1 where `fly` is faster.
+/// One row for each algorithm that was also measured on a peer: the ratio of the medians, below 1 if `fly` is faster.
 pub fn table(output: &str) -> String {
     let mut times: BTreeMap<(&str, &str), Vec<(&str, f64)>> = BTreeMap::new();
     for line in output.lines() {

@@ -1,4 +1,4 @@
-//! Every command of the README and of the tutorial, run.
+//! Runs every command of the README and of the tutorial.
 
 use crate::workspace::{self, Built};
 use anyhow::{Context, Result, bail};
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The test command itself: running it here would not end.
+/// The test command itself: running it here would recurse for ever.
 const TEST: &str = "cargo xtask test";
 
-/// Runs the commands of both with what the tests were run with.
+/// Runs the commands of both with the binaries of the tests.
 pub fn run() -> Result<()> {
     let root = workspace::root();
     let before = logs()?;
@@ -18,7 +18,7 @@ pub fn run() -> Result<()> {
     for log in logs()?.difference(&before) {
         fs::remove_file(log).with_context(|| format!("{} cannot be removed", log.display()))?;
     }
-    // Who reads the tutorial has installed the command, and works in a folder of his own.
+    // A reader of the tutorial has installed the command and works in a separate folder.
     let folder = workspace::target_dir()?.join("tutorial");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask recovery`: the flights back from any attitude that are too many for the tests.
+//! `cargo xtask recovery`: recoveries from arbitrary attitudes, more than the tests have time for.
 
 use crate::{Failure, Outcome, workspace};
 use anyhow::Context;

@@ -1,4 +1,4 @@
-//! `cargo xtask redundant`: the random vehicles with redundant inputs that are too many for the tests.
+//! `cargo xtask redundant`: random vehicles with redundant inputs, more than the tests have time for.
 
 use crate::{Failure, Outcome, workspace};
 use anyhow::Context;

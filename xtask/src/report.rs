@@ -1,7 +1,8 @@
-//! `cargo xtask report`: flies some configurations, writes their reports, and looks at them in a real browser.
+//! `cargo xtask report`: flies some configurations, writes their reports, and checks them in a real browser.
 //!
-//! The browser is Debian's Chromium, driven by `playwright-core` from npm, at the version and with the checksum of the committed lock, in a folder below
-//! `target/`. Where one of them is missing, the reports are written and nobody looks at them, which is said.
+//! The browser is Debian's Chromium, driven by `playwright-core` from npm, at the version and with the checksum of the
+//! committed lock file, in a folder below `target/`. If one of them is missing, the reports are written but not
+//! checked, with a message.
 
 use crate::workspace::{self, Built};
 use crate::{Failure, Outcome, tools};
@@ -10,30 +11,30 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What is flown, with what is changed of it.
+/// The flights, with changes to their configurations.
 const FLIGHTS: [(&str, &[&str]); 5] = [
     ("quadcopter.toml", &[]),
     ("tricopter.toml", &[]),
     ("examples/arm-joints.toml", &[]),
     ("examples/quadcopter-wind.toml", &[]),
-    // Its rotors die, and it falls.
+    // Its rotors fail, and it falls.
     (
         "examples/quadcopter-hover.toml",
         &["backend.sim.ground.height=-1.5", DEAD],
     ),
 ];
 
-/// All rotors of a quadcopter.
+/// Fails all rotors of a quadcopter.
 const DEAD: &str = "backend.sim.faults=[\
     { kind='dead', actuator='rotor.0.thrust', from=3, until=inf, reported=false },\
     { kind='dead', actuator='rotor.1.thrust', from=3, until=inf, reported=false },\
     { kind='dead', actuator='rotor.2.thrust', from=3, until=inf, reported=false },\
     { kind='dead', actuator='rotor.3.thrust', from=3, until=inf, reported=false }]";
 
-/// Where the browser's driver is described.
+/// Folder with the description of the browser's driver.
 const DRIVER: &str = "crates/report/tests/browser";
 
-/// Flies, reports, looks.
+/// Flies, writes the reports and checks them.
 pub fn run(arguments: &[String]) -> Outcome {
     if let Some(extra) = arguments.first() {
         let message = format!("`report` takes no arguments, found `{extra}`");
@@ -51,7 +52,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     }
 }
 
-/// The reports of all flights, and one of the first two together.
+/// The reports of all flights, and a joint one of the first two.
 fn write(folder: &Path) -> Result<Vec<PathBuf>> {
     let built = workspace::build()?;
     let (mut logs, mut reports) = (Vec::new(), Vec::new());
@@ -91,7 +92,7 @@ pub fn fly_and_report(
     for change in changes {
         command.args(["--set", change]);
     }
-    // A flight may crash: there is a report all the same.
+    // A flight may crash and still has a report.
     command.status().context("fly did not start")?;
     let report = log.with_extension("html");
     if !report.is_file() {
@@ -100,7 +101,7 @@ pub fn fly_and_report(
     Ok(report)
 }
 
-/// Looks at them in a browser; returns what is missing for that.
+/// Checks them in a browser; returns the missing prerequisite, if any.
 fn look(folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
     let missing =
         browse("check.mjs", folder, reports).context("a report is not as it should be")?;
@@ -110,7 +111,7 @@ fn look(folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
     Ok(missing)
 }
 
-/// Runs a script on reports in a browser; returns what is missing for that.
+/// Runs a script on reports in a browser; returns the missing prerequisite, if any.
 pub fn browse(script: &str, folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
     let chromium = Path::new("/usr/bin/chromium");
     if !chromium.is_file() {

@@ -10,13 +10,13 @@ use fly_sweep::SweepError;
 
 use crate::config::{ConfigError, Diagnostic};
 
-/// How the command `fly` ends. The numbers are part of the interface.
+/// Exit status of the command `fly`. The numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// The flight was flown to its end, or the command did what it was asked.
+    /// The flight was flown to its end, or the command succeeded.
     Flown = 0,
-    /// An internal error, or one of input and output.
+    /// An internal error, or an input or output error.
     Internal = 1,
     /// The command line or the configuration is wrong.
     Usage = 2,
@@ -30,15 +30,15 @@ pub enum Exit {
     Diverged = 6,
     /// The vehicle hit the ground.
     Crashed = 7,
-    /// A call of the backend did not return.
+    /// A call of the backend hung.
     Hung = 8,
-    /// Somebody took the vehicle.
+    /// Another pilot or program took control of the vehicle.
     TakenOver = 9,
-    /// Nothing was armed or moved: the user did not confirm it, or nobody could be asked.
+    /// Nothing was armed or moved: the user did not confirm it, or there was no terminal to ask on.
     NotConfirmed = 10,
-    /// Another `fly sweep` writes the same journal: wait, and try again (EX_TEMPFAIL of sysexits).
+    /// Another `fly sweep` is writing the same journal: try again later (EX_TEMPFAIL of sysexits).
     Busy = 75,
-    /// The user ended the flight before its end: 128 + SIGINT, as in shells.
+    /// The user ended the flight early: 128 + SIGINT, as in shells.
     Interrupted = 130,
 }
 
@@ -79,7 +79,7 @@ impl From<&Summary> for Exit {
     }
 }
 
-/// That of the vehicle with the worst verdict; a lost log of vehicles that flew well is an output error.
+/// The code of the vehicle with the worst verdict; a lost log of vehicles that flew well is an output error.
 impl From<&FleetSummary> for Exit {
     fn from(summary: &FleetSummary) -> Self {
         let worst = summary
@@ -135,7 +135,7 @@ impl Failure {
         }
     }
 
-    /// The whole text for the user, `error: …`, in colours for a terminal.
+    /// The whole message, `error: …`, coloured for a terminal.
     pub fn render(&self, coloured: bool) -> String {
         match &self.report {
             Report::Message(message) if coloured => {

@@ -10,26 +10,26 @@ use std::path::{Component, Path, PathBuf};
 
 /// A page of Markdown.
 pub struct Page {
-    /// From the root of the workspace.
+    /// Path from the root of the workspace.
     pub path: PathBuf,
     /// Its links to files of the project.
     pub links: Vec<Link>,
-    /// Its headings, as links name them.
+    /// The anchors of its headings.
     pub headings: BTreeSet<String>,
     text: String,
 }
 
 /// A link to a file or a folder of the project.
 pub struct Link {
-    /// From the root of the workspace.
+    /// Path from the root of the workspace.
     pub file: PathBuf,
-    /// What follows `#`.
+    /// The text after `#`.
     pub anchor: Option<String>,
-    /// Where it stands, from 1.
+    /// Its line, from 1.
     pub line: usize,
-    /// The destination as it is written.
+    /// The destination as written.
     written: String,
-    /// The link in the text, with its own text.
+    /// The bytes of the link, including its text.
     place: Range<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Page {
                 }
                 Event::End(TagEnd::Heading(_)) => {
                     let mut name = anchor(&heading.take().unwrap_or_default());
-                    // Of equal headings the later ones are numbered.
+                    // Repeated headings are numbered.
                     if headings.contains(&name) {
                         let numbered = (1..).map(|n| format!("{name}-{n}"));
                         name = numbered
@@ -81,7 +81,7 @@ impl Page {
         self.with_destinations(|link| Some(link.file.display().to_string()))
     }
 
-    /// The text with the README of a folder where a link names the folder.
+    /// The text, with links to folders replaced by links to their READMEs.
     pub fn with_folders_read(&self) -> String {
         self.with_destinations(|link| {
             link.folder_page()?;
@@ -91,7 +91,7 @@ impl Page {
 
     fn with_destinations(&self, new: impl Fn(&Link) -> Option<String>) -> String {
         let mut text = self.text.clone();
-        // From the last to the first: the places before stay.
+        // From last to first, so that earlier offsets stay valid.
         for link in self.links.iter().rev() {
             if let Some(new) = new(link) {
                 let old = format!("]({})", link.written);
@@ -104,7 +104,7 @@ impl Page {
 }
 
 impl Link {
-    /// None of what leads out of the project, as `https://…`.
+    /// `None` for links out of the project, such as `https://…`.
     fn new(page: &Path, destination: &str, line: usize, place: Range<usize>) -> Option<Self> {
         if destination.contains("://") || destination.starts_with("mailto:") {
             return None;
@@ -126,7 +126,7 @@ impl Link {
         })
     }
 
-    /// The README of the folder that it names, if there is one.
+    /// The README of the linked folder, if there is one.
     pub fn folder_page(&self) -> Option<PathBuf> {
         let readme = self.file.join("README.md");
         workspace::root().join(&readme).is_file().then_some(readme)
@@ -148,7 +148,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// How links name a heading.
+/// The anchor of a heading.
 fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()

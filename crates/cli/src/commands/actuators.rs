@@ -1,4 +1,4 @@
-//! `fly actuators`: which output drives what, and one actuator at a time on a bench.
+//! `fly actuators`: lists the outputs, and tests one actuator at a time on a bench.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::Ordering;
@@ -17,14 +17,14 @@ use crate::telemetry::Table;
 /// Backends whose vehicles have an autopilot with outputs.
 const BACKENDS: [&str; 2] = ["quadcopter", "tricopter"];
 
-/// What a motor and a servo are moved to where nobody says it: parts of full output.
+/// Default positions of a motor and a servo in a test: fractions of full output.
 const MOTOR: f64 = 0.1;
 const SERVO: f64 = 0.3;
 
-/// Lists the actuators, or moves one after the other.
+/// Lists the actuators, or moves them one after the other.
 ///
 /// # Errors
-/// The configuration is wrong, the user did not agree, or the vehicle did not do what it was told.
+/// The configuration is invalid, the user did not agree, or the vehicle did not carry out a command.
 pub fn run(
     wish: &ActuatorsArguments,
     options: &Options,
@@ -85,7 +85,7 @@ pub fn run(
     Ok(Exit::Flown)
 }
 
-/// Moves one and says so; whether it was not interrupted.
+/// Moves one actuator and prints that; returns whether it was not interrupted.
 fn one(
     connection: &mut Connection,
     actuator: &Actuator,
@@ -139,11 +139,11 @@ fn named<'a>(bench: &'a Bench, name: &str) -> Result<&'a Actuator, Failure> {
     })
 }
 
-/// The parts of full output that one is moved to, one after the other.
+/// The fractions of full output for one actuator, in order.
 fn parts(actuator: &Actuator, moved: &MoveArguments) -> impl Iterator<Item = f64> {
     let usual = if actuator.is_motor() { MOTOR } else { SERVO };
     let part = moved.value.unwrap_or(usual);
-    // A servo that nobody gives a value for goes to both sides.
+    // A servo without a given value moves to both sides.
     let back = moved.value.is_none() && actuator.output.is_two_sided();
     let output = actuator.output;
     [Some(part), back.then_some(-part)]

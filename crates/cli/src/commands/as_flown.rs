@@ -1,4 +1,5 @@
-//! The closed loop at rest as it will be flown: its step, the hold, the lags of its actuators, and where its inputs saturate.
+//! The closed loop at rest as it will be flown: with its step, the hold, the lags of its actuators, and where its
+//! inputs saturate.
 
 use fly_control::SystemPoint;
 use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, growth};
@@ -8,27 +9,28 @@ use fly_mechanics::measurements::Measurements;
 use crate::config::{ConfigError, Configuration, Flown};
 use crate::telemetry::significant;
 
-/// Something that was found.
+/// A finding.
 pub enum Finding {
-    /// It is as it should be.
+    /// As it should be.
     Fine(String),
-    /// It flies, with little to spare.
+    /// It flies, but with small margins.
     Warning(String),
-    /// It does not stay where it should.
+    /// It does not stay at its reference.
     Problem(String),
 }
 
-/// Less delay than this many steps is too little: one late frame is one.
+/// A delay margin below this many steps is too small: one late frame is one step.
 const STEPS: f64 = 2.0;
-/// Actuators may act this much more strongly than their model says: batteries and motors differ by as much.
+/// Actuators may be stronger than their model by this factor: batteries and motors differ that much.
 const GAIN: f64 = 1.25;
-/// Where commands make up for lags, these may be this much longer or shorter than their model says.
+/// If commands compensate for lags, these may differ from their model by this factor.
 const LAG: f64 = 1.5;
 
-/// Loops with more states are not looked at before a flight: it would take seconds.
+/// Loops with more states are not analysed before a flight, because that takes seconds.
 const MOST_STATES: usize = 250;
 
-/// What speaks against flying this configuration, of its closed loop where its reference begins; nothing where it cannot rest there.
+/// Objections to flying this configuration: problems of its closed loop at the start of its reference. Empty if it
+/// cannot rest there.
 ///
 /// # Errors
 /// The controller or the reference does not fit the system.
@@ -64,7 +66,7 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
     let label = label(rate);
     let found = match found {
         Ok(found) => found,
-        // It begins on its way; what rolls always is.
+        // The reference begins in motion; a rolling system always moves.
         Err(AnalysisError::NotAtRest(_) | AnalysisError::Rolls(_)) => Vec::new(),
         Err(error) => vec![Finding::Problem(error.to_string())],
     };
@@ -78,12 +80,12 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
         .collect())
 }
 
-/// What is called by its rate: `at 500 Hz`.
+/// Labels a rate: `at 500 Hz`.
 pub fn label(rate_hz: f64) -> String {
     format!("at {rate_hz} Hz")
 }
 
-/// What is found of a loop that is computed this often.
+/// The findings for a loop with this sample rate.
 ///
 /// # Errors
 /// [`AnalysisError`] if it cannot be analysed.
@@ -111,14 +113,14 @@ pub fn findings(
     Ok(found)
 }
 
-/// A loop that is not stable, or has little to spare.
+/// A loop that is unstable or has small margins.
 fn narrow(
     closed: &ClosedLoop,
     sampled: &SampledLoop,
     lags: &[f64],
 ) -> Result<Vec<Finding>, AnalysisError> {
     let growth_now = growth(&sampled.poles()?);
-    // Not below, so that what is not a number is not stable.
+    // A NaN must not count as stable.
     let is_stable = |growth: f64| growth < 1.0;
     if !is_stable(growth_now) {
         let growth = significant(growth_now, 4);
@@ -127,7 +129,7 @@ fn narrow(
         ))]);
     }
     let (mut little, delay) = (Vec::new(), STEPS * sampled.step());
-    // Where commands are on their way for long, the margins are quicker than the poles.
+    // With a long command delay, the margins can be computed faster than the poles.
     let (bears_delay, bears_gain) = if sampled.is_long() {
         (
             sampled
@@ -165,7 +167,7 @@ fn narrow(
     Ok(little)
 }
 
-/// How much delay and gain a stable loop bears.
+/// The delay and gain margins of a stable loop.
 fn margins(closed: &ClosedLoop, sampled: &SampledLoop) -> Result<Finding, AnalysisError> {
     let milliseconds = |delay: f64| significant(1e3 * delay, 3);
     let mut delay = match sampled.delay_margin()? {
@@ -187,7 +189,7 @@ fn margins(closed: &ClosedLoop, sampled: &SampledLoop) -> Result<Finding, Analys
     Ok(Finding::Fine(format!("stable, with {delay}, with {gains}")))
 }
 
-/// Between these factors.
+/// Describes a range of factors.
 fn between(least: Option<f64>, most: Option<f64>, what: &str) -> String {
     let times = |factor: f64| significant(factor, 3);
     match (least, most) {
@@ -200,7 +202,7 @@ fn between(least: Option<f64>, most: Option<f64>, what: &str) -> String {
     }
 }
 
-/// From which error on an input is at its limit.
+/// The error at which an input reaches its limit.
 fn saturation(closed: &ClosedLoop, system: &System) -> Option<Finding> {
     let (model, limits) = (&system.model, system.inputs.limits());
     if limits.rows() == 0 {

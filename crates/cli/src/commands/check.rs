@@ -1,4 +1,4 @@
-//! `fly check`: everything that a flight needs, without flying.
+//! `fly check`: checks everything that a flight needs, without flying.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,29 +19,29 @@ mod sampling;
 mod system;
 mod vehicle;
 
-/// What was looked at and what was found.
+/// The findings of a check.
 #[derive(Debug, Default)]
 pub struct Findings {
     table: Table,
-    /// What was looked at, how it is, and what was found.
+    /// What was checked, its state, and the finding.
     all: Vec<[String; 3]>,
     warnings: usize,
     problems: usize,
 }
 
 impl Findings {
-    /// Something that is in order.
+    /// Adds a finding that is in order.
     pub fn fine(&mut self, what: &str, finding: impl fmt::Display) {
         self.add(what, "fine", finding.to_string());
     }
 
-    /// Something that a user may want, but should know.
+    /// Adds a finding that may be intended, but that the user should know.
     pub fn warning(&mut self, what: &str, finding: impl fmt::Display) {
         self.add(what, "warning", finding.to_string());
         self.warnings += 1;
     }
 
-    /// Something that a flight would fail on.
+    /// Adds a finding that would make a flight fail.
     pub fn problem(&mut self, what: &str, finding: impl fmt::Display) {
         self.add(what, "problem", finding.to_string());
         self.problems += 1;
@@ -55,7 +55,7 @@ impl Findings {
             level => format!("{}: {finding}", level.to_uppercase()),
         };
         self.table.lines(what, [shown]);
-        // A line that continues another, or separates two.
+        // A line that continues the previous one, or separates two.
         let above = self.all.last().map_or("", |[what, ..]| what);
         let what = if what.is_empty() { above } else { what };
         if !finding.is_empty() {
@@ -82,7 +82,7 @@ impl Findings {
         self.problems > 0
     }
 
-    /// In a line.
+    /// A summary in one line.
     pub fn verdict(&self) -> String {
         match (self.problems, self.warnings) {
             (0, 0) => "everything is in order".to_owned(),
@@ -103,10 +103,10 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Checks and prints what was checked; [`Exit::ProblemsFound`] when a flight would fail.
+/// Checks and prints the findings; returns [`Exit::ProblemsFound`] if a flight would fail.
 ///
 /// # Errors
-/// The configuration cannot be read or the backend not be loaded.
+/// The configuration cannot be read, or the backend cannot be loaded.
 pub fn run(options: &Options, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
     let findings = findings(options, plugin_dirs)?;
     if data.json {
@@ -121,7 +121,7 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf], data: AsData) -> Result<E
     })
 }
 
-/// Everything that was looked at.
+/// All findings.
 ///
 /// # Errors
 /// As for [`run`].
@@ -152,7 +152,7 @@ pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Fin
     Ok(findings)
 }
 
-/// Everything but the backend.
+/// Checks everything except the backend.
 fn check(configuration: &Configuration, findings: &mut Findings) -> Result<(), Failure> {
     match configuration.flown() {
         Flown::Vehicle(vehicle) => {
@@ -174,7 +174,7 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What there is besides the vehicles.
+/// Describes the bodies besides the vehicles.
 fn world(fleet: &FleetConfiguration) -> String {
     let (world, model) = (&fleet.world, &fleet.world.model);
     format!(

@@ -17,9 +17,9 @@ use crate::config::{Configuration, Document, FleetConfiguration, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{Table, Terminal, significant};
 
-/// Sections that make another flight of it, if they differ: what is wanted, and what it is flown in.
+/// Sections that define the flight: if they differ, the flights are not the same.
 const THE_FLIGHT: [&str; 3] = ["flight", "reference", "backend"];
-/// Keys that are listed at most.
+/// Largest number of keys listed.
 const LISTED: usize = 24;
 
 /// A flight to compare.
@@ -30,7 +30,7 @@ struct Contender {
     values: BTreeMap<String, String>,
 }
 
-/// A flight that was flown.
+/// A flight after it was flown.
 #[derive(Serialize)]
 struct Flown {
     label: String,
@@ -38,15 +38,15 @@ struct Flown {
     verdict: &'static str,
     exit_code: u8,
     numbers: Vec<Number>,
-    /// The verdict for people.
+    /// The verdict, for readers.
     outcome: String,
 }
 
-/// What the comparison comes to.
+/// The result of a comparison.
 #[derive(Serialize)]
 struct Comparison<'a> {
     flights: Vec<Flown>,
-    /// What differs between them: a value for each flight, `null` where it has none.
+    /// The keys that differ: a value for each flight, `null` if it has none.
     differences: BTreeMap<&'a str, Vec<Option<&'a str>>>,
     report: &'a Path,
 }
@@ -54,13 +54,13 @@ struct Comparison<'a> {
 /// Flies all, one after the other, prints the table and writes the report.
 ///
 /// # Errors
-/// A configuration is wrong or does not fly, or a file cannot be written.
+/// A configuration is invalid or does not fly, or a file cannot be written.
 pub fn run(
     wish: &CompareArguments,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    // All that can be wrong is found before the first of them flies.
+    // All errors must be found before the first flight.
     product::refuse_foreign(&wish.out, &product::PAGE)?;
     let contenders = contenders(wish, arguments)?;
     let differences = differences(&contenders);
@@ -108,7 +108,7 @@ pub fn run(
     Ok(Exit::Flown)
 }
 
-/// Every configuration, as it is and with each of the changes.
+/// Every configuration, unchanged and with each of the changes.
 fn contenders(wish: &CompareArguments, arguments: &Arguments) -> Result<Vec<Contender>, Failure> {
     let given = &arguments.configuration;
     let configs: Vec<&PathBuf> = given.config.iter().chain(&wish.configs).collect();
@@ -184,7 +184,7 @@ fn flatten(key: &str, value: &toml::Value, into: &mut BTreeMap<String, String>) 
     }
 }
 
-/// The keys whose values are not all the same.
+/// The keys whose values differ.
 fn differences(contenders: &[Contender]) -> BTreeMap<&str, Vec<Option<&str>>> {
     let keys = contenders.iter().flat_map(|one| one.values.keys());
     let mut differences = BTreeMap::new();
@@ -230,7 +230,8 @@ fn beside(page: &Path, number: usize) -> PathBuf {
 }
 
 impl Comparison<'_> {
-    /// For people: what was flown, what differs, and the numbers side by side, the best marked where less is better.
+    /// The table for readers: what was flown, what differs, and the numbers side by side, with the best marked if less
+    /// is better.
     fn table(&self) -> String {
         let mut text = String::new();
         for (i, flight) in self.flights.iter().enumerate() {
@@ -276,7 +277,7 @@ impl Comparison<'_> {
         text
     }
 
-    /// Key, label and unit of every number that any flight has, in their order.
+    /// Key, label and unit of every number that any flight has, in order.
     fn rows(&self) -> Vec<(&'static str, &str, &'static str)> {
         let mut rows: Vec<(&'static str, &str, &'static str)> = Vec::new();
         for number in self.flights.iter().flat_map(|flight| &flight.numbers) {

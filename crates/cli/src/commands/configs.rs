@@ -8,7 +8,7 @@ use crate::args::AsData;
 use crate::config::shipped::{self, SHIPPED};
 use crate::exit::{Exit, Failure};
 
-/// Lists every shipped configuration with its first comment, or prints the named one as it is.
+/// Lists every shipped configuration with its first comment, or prints the named one unchanged.
 pub fn run(name: Option<&str>, data: AsData) -> Result<Exit, Failure> {
     let Some(name) = name else {
         if data.json {

@@ -11,13 +11,13 @@ use crate::backend;
 use crate::config::{Configuration, Options, shipped};
 use crate::exit::{Exit, Failure};
 
-/// The configuration for a plugin without `--config`, if none with the plugin's name is shipped.
+/// The configuration of a plugin without `--config`, unless one with the plugin's name is shipped.
 const DEFAULT: &str = "quadcopter.toml";
 
-/// Runs the suite with the configuration's table and vehicle; [`Exit::ProblemsFound`] when a check fails.
+/// Runs the suite with the configuration's table and vehicle; returns [`Exit::ProblemsFound`] if a check fails.
 ///
 /// # Errors
-/// The configuration cannot be read or the plugin not be found.
+/// The configuration cannot be read, or the plugin cannot be found.
 pub fn run(
     plugin: &str,
     arguments: &ConfigurationArguments,

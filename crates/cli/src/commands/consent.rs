@@ -1,4 +1,4 @@
-//! What will fly where, and the user's word that it may.
+//! Shows the planned flight and asks the user to confirm it.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -14,11 +14,11 @@ use crate::telemetry::Table;
 /// What the user must type.
 const YES: &str = "yes";
 
-/// Says what will fly where, and asks for the user's word, where commands move a real vehicle: on a terminal once, unless it was given on the
-/// command line (`yes`). Simulations are never asked for.
+/// If the commands move a real vehicle, shows what will fly and where, and asks for confirmation: once, on a terminal,
+/// unless it was given on the command line (`yes`). Never asks for simulations.
 ///
 /// # Errors
-/// The user did not agree, or nobody can be asked.
+/// The user did not agree, or there is no terminal to ask on.
 pub(super) fn ask(
     configuration: &Configuration,
     backend: &Instance,
@@ -35,13 +35,13 @@ pub(super) fn ask(
     )
 }
 
-/// Shows what will happen, and asks once on a terminal whether it may, unless the user's word is on the command line (`yes`).
+/// Shows the plan and asks once on a terminal for confirmation, unless it was given on the command line (`yes`).
 ///
 /// # Errors
-/// The user did not agree, or nobody can be asked.
+/// The user did not agree, or there is no terminal to ask on.
 pub(super) fn agree(plan: &str, what: &str, yes: bool) -> Result<(), Failure> {
     let mut out = io::stderr().lock();
-    // Who cannot be told cannot be asked; that is found out below.
+    // If the plan cannot be shown, the question below fails as well.
     let _ = write!(out, "{plan}");
     if yes {
         return Ok(());
@@ -71,7 +71,7 @@ pub(super) fn agree(plan: &str, what: &str, yes: bool) -> Result<(), Failure> {
     }
 }
 
-/// What will fly where, in lines.
+/// The planned flight, line by line.
 fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Failure> {
     let (flight, safety) = (&configuration.flight, &configuration.safety);
     let mut table = Table::default();
@@ -145,7 +145,7 @@ fn commands(backend: &Instance) -> String {
         Ok(CommandSet::Attitude) => "attitude and thrust".to_owned(),
         Ok(CommandSet::Rates) => "angular velocity and thrust".to_owned(),
         Ok(CommandSet::Trajectory) => "position, velocity, acceleration and yaw".to_owned(),
-        // The flight will say what is wrong with a mixture.
+        // The flight reports a mixture of sets.
         Ok(CommandSet::Actuators) | Err(_) => {
             let names = backend.description().commands();
             let names: Vec<&str> = names.map(|signal| signal.name.as_str()).collect();
@@ -170,7 +170,7 @@ fn reference(configuration: &Configuration, backend: &Instance) -> Result<String
     Ok(text)
 }
 
-/// The limits of the flight and what follows.
+/// The limits of the flight and the responses.
 fn limits(configuration: &Configuration) -> impl Display {
     let usual = fly_flight::usual_response(configuration);
     let bounds = configuration.safety.limits.bounds(usual);

@@ -1,4 +1,4 @@
-//! `fly --config …` with several vehicles: flies them in one world, and prints the summary of each.
+//! `fly --config …` with several vehicles: flies them in one world and prints the summary of each.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) fn run(
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    // Whoever listens hears one vehicle.
+    // A listening ground station hears only one vehicle.
     let shared = |address: &&Address| !matches!(address, Address::UdpOut(_) | Address::TcpOut(_));
     if let Some(address) = arguments.mavlink_out.iter().find(shared) {
         let message = format!(
@@ -66,7 +66,7 @@ pub(super) fn run(
     Ok(exit)
 }
 
-/// Flies until all have ended, or until the user interrupts them.
+/// Flies until all flights have ended, or until the user interrupts them.
 fn fly(
     configuration: &FleetConfiguration,
     arguments: &Arguments,
@@ -95,13 +95,13 @@ fn fly(
             system,
         )?);
     }
-    // The world shows all bodies.
+    // The world's log shows all bodies.
     let mut log = Viewed::new(McapFile::new(of_world), watched::open(arguments.view)?);
     let mut fleet = Fleet::new(configuration, world, &mut logs, &mut log)?;
     let duration = configuration.flight.duration;
     let progress = (!arguments.quiet).then(|| Progress::start(duration, terminal));
     let progress = progress.flatten();
-    // People look at it in real time.
+    // Viewers expect real time.
     let is_alone = stations.is_empty() && arguments.view.is_none();
     let usual = if is_alone { 0.0 } else { 1.0 };
     let mut pace = Pace::new(arguments.speed.unwrap_or(usual));

@@ -45,10 +45,10 @@ pub fn run(
     fly_and_tell(&configuration, &manner, terminal)
 }
 
-/// Says what a reader of the configuration would not expect of its flight.
+/// Warns about properties of the flight that its configuration does not reveal.
 ///
 /// # Errors
-/// The same, with `--strict`.
+/// With `--strict`, the warnings are errors.
 pub(super) fn object(configuration: &Configuration, arguments: &Arguments) -> Result<(), Failure> {
     for objection in as_flown::objections(configuration)? {
         if arguments.strict {
@@ -62,26 +62,26 @@ pub(super) fn object(configuration: &Configuration, arguments: &Arguments) -> Re
     Ok(())
 }
 
-/// How a configuration is flown.
+/// How to fly a configuration.
 #[allow(clippy::struct_excessive_bools)] // each is a flag
 pub(super) struct Manner<'a> {
-    /// A real vehicle may move.
+    /// Whether a real vehicle may move.
     pub arm: bool,
-    /// Without asking.
+    /// Whether to skip the question.
     pub yes: bool,
-    /// The summary as data.
+    /// Whether to print the summary as JSON.
     pub json: bool,
     pub quiet: bool,
-    /// The log that the command line names.
+    /// The log named on the command line.
     pub log: Option<&'a Path>,
-    /// A report is wanted: where, or beside the log.
+    /// Whether to write a report, and where; by default next to the log.
     pub report: Option<&'a Option<PathBuf>>,
     pub plugin_dirs: &'a [PathBuf],
-    /// Ground stations that see it.
+    /// Ground stations that receive the flight.
     pub stations: &'a [Address],
-    /// Where a browser sees it, if one does: at this port, or with 0 at any that is free.
+    /// Port at which a browser can view the flight; 0 selects a free one.
     pub view: Option<u16>,
-    /// How fast a simulation goes, in real times.
+    /// Speed of a simulation, relative to real time.
     pub speed: Option<f64>,
 }
 
@@ -138,7 +138,7 @@ fn fly(
     Ok((summary, log.into_view()))
 }
 
-/// Flies a simulation that nobody else sees.
+/// Flies a simulation without viewers.
 pub(super) fn fly_alone(
     configuration: &Configuration,
     manner: &Manner,
@@ -149,10 +149,10 @@ pub(super) fn fly_alone(
     fly_into(configuration, backend, &mut log, manner, terminal)
 }
 
-/// Flies what moves nothing real: a simulation or a replay.
+/// Flies a simulation or a replay, which moves nothing real.
 ///
 /// # Errors
-/// The backend has a clock of its own, or the flight does not begin.
+/// The backend has a real-time clock, or the flight does not begin.
 pub(super) fn fly_simulated(
     configuration: &Configuration,
     manner: &Manner,
@@ -189,7 +189,7 @@ fn log(configuration: &Configuration, manner: &Manner) -> McapFile {
     ))
 }
 
-/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, …): then a vehicle that was commanded lands,
+/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, …). A commanded vehicle then lands,
 /// the log is finished and the backend is stopped.
 fn fly_into(
     configuration: &Configuration,
@@ -213,7 +213,7 @@ fn fly_into(
     let shown = terminal.clone();
     flight.on_hang(move |hang| {
         tracing::error!("{hang}; given up {} ms later", hang.overdue.as_millis());
-        // The log's thread writes what it has.
+        // Lets the log's thread write the rest of its queue.
         std::thread::sleep(LAST_WORDS);
         shown.flush();
         std::process::exit(Exit::Hung as i32);
@@ -244,7 +244,7 @@ fn fly_into(
     Ok(flight.finish(end))
 }
 
-/// People who look at a simulation see it as fast as it would be.
+/// A simulation with viewers runs in real time.
 fn pace(manner: &Manner, clock: Clock) -> Pace {
     let is_alone = manner.stations.is_empty() && manner.view.is_none();
     let usual = if is_alone { 0.0 } else { 1.0 };
@@ -254,8 +254,8 @@ fn pace(manner: &Manner, clock: Clock) -> Pace {
     }
 }
 
-/// Where the log goes: as the command line or the configuration says, else to a new file
-/// `<configuration>-<UTC time>.mcap` in the current folder.
+/// Destination of the log: from the command line or the configuration, else a new file `<configuration>-<UTC
+/// time>.mcap` in the current folder.
 pub(super) fn destination(
     document: &Document,
     flight: &FlightSection,
@@ -274,5 +274,5 @@ pub(super) fn destination(
     }
 }
 
-/// How long the log may write on before a process ends whose backend does not return.
+/// How long the log may continue to be written before the process ends because its backend hangs.
 const LAST_WORDS: Duration = Duration::from_millis(200);

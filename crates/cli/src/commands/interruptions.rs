@@ -1,4 +1,4 @@
-//! Signals that end a flight from outside.
+//! Signals that end a flight.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -13,7 +13,7 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals;
 
-/// How long after an interruption another one does not end the process.
+/// A second interruption within this time does not end the process.
 const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
 
 /// How long the vehicle is told to land before the process ends at once.
@@ -22,26 +22,26 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// The exit code after a second interruption: 128 + SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
 
-/// All that would end the process and can be caught, but for SIGHUP, which may be ignored, and the signals of a crash.
+/// All signals that end the process and can be caught, except SIGHUP, which may be ignored, and the signals of a crash.
 const ENDING: [i32; 10] = [
     SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU,
 ];
-/// The power fails; Linux alone has it.
+/// Power failure; exists only on Linux.
 #[cfg(target_os = "linux")]
 const SIGPWR: i32 = 30;
 
-/// Watches for signals, from its construction to the end of the process. The first one interrupts the flight. A later one ends the process at once, but not one that
-/// follows within a second, since who ends a session often sends two.
+/// Watches for signals from its construction to the end of the process. The first one interrupts the flight. A later
+/// one ends the process at once, unless it follows within a second: the end of a session often sends two.
 pub struct Interruptions {
     interrupted: Arc<AtomicBool>,
     line: Arc<OnceLock<EmergencyLine>>,
 }
 
 impl Interruptions {
-    /// While a vehicle is commanded, Ctrl-Z counts as well, which would stop the flight in the air.
+    /// While a vehicle is commanded, this includes Ctrl-Z, which would stop the program in the air.
     pub fn watch(commanding: bool) -> Self {
         let (interrupted, line) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
-        // A file that may not grow is an error of writing, and not the end of the flight.
+        // A file that may not grow is a write error, not the end of the flight.
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         let mut signals: Vec<i32> = ENDING.into_iter().chain(hangup).collect();
@@ -72,18 +72,18 @@ impl Interruptions {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// The same, for whoever looks at it again and again.
+    /// The flag behind [`interrupted`](Self::interrupted), for polling.
     pub fn flag(&self) -> &AtomicBool {
         &self.interrupted
     }
 
-    /// A vehicle that is told to land before the process ends at once.
+    /// Sets the vehicle that is told to land before the process ends at once.
     pub fn guard(&self, line: EmergencyLine) {
         let _ = self.line.set(line);
     }
 }
 
-/// Ends the process. A vehicle is told to land first, by another thread: its plugin may not return.
+/// Ends the process. Another thread first tells the vehicle to land, because its plugin may hang.
 fn end_at_once(line: Option<&EmergencyLine>) {
     if let Some(line) = line.cloned() {
         let (told, is_told) = mpsc::channel();
@@ -96,7 +96,7 @@ fn end_at_once(line: Option<&EmergencyLine>) {
     signal_hook::low_level::exit(INTERRUPTED);
 }
 
-/// Whether whoever started the process has it ignore a signal, as `nohup` does; false where the system does not say.
+/// Whether the parent process made this one ignore a signal, as `nohup` does; false if that is unknown.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

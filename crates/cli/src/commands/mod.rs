@@ -40,7 +40,7 @@ use crate::telemetry::Terminal;
 /// Runs the command.
 ///
 /// # Errors
-/// One message for the user, with its exit code.
+/// A message for the user, with its exit code.
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let terminal = Terminal::init(arguments.verbose, arguments.quiet)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
-    // Before the command or after it, it means the same.
+    // It has the same meaning before and after the command.
     let as_data = |own: AsData| AsData {
         json: own.json || arguments.json,
     };
@@ -113,7 +113,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     })
 }
 
-/// Prints a result as data: what `--json` asks for, of every command.
+/// Prints a result as JSON, for the `--json` of every command.
 ///
 /// # Errors
 /// Standard output cannot be written.

@@ -1,8 +1,8 @@
-//! Simulated time beside real time.
+//! Simulated time relative to real time.
 
 use std::time::{Duration, Instant};
 
-/// A delay that is not made up for: from there on time goes on as before, s.
+/// A larger delay is not caught up, s; time continues from there.
 const LOST: f64 = 0.25;
 
 /// Keeps a simulation from running ahead of the wall clock.
@@ -10,12 +10,12 @@ const LOST: f64 = 0.25;
 pub struct Pace {
     /// Simulated seconds per second; `None`: as fast as it can.
     speed: Option<f64>,
-    /// When which time was due.
+    /// A wall-clock instant and the simulated time due then.
     anchor: Option<(Instant, f64)>,
 }
 
 impl Pace {
-    /// So many times as fast as real time; 0: as fast as it can.
+    /// This many times real time; 0: as fast as possible.
     pub fn new(speed: f64) -> Self {
         Self {
             speed: (speed > 0.0).then_some(speed),
@@ -23,7 +23,7 @@ impl Pace {
         }
     }
 
-    /// When the simulated time, s, is due. Time that was lost is not made up for.
+    /// When the simulated time, s, is due. Lost time is not caught up.
     pub fn due(&mut self, time: f64) -> Option<Instant> {
         let speed = self.speed?;
         let now = Instant::now();
@@ -58,7 +58,7 @@ mod tests {
         let first = pace.due(10.0).unwrap();
         let later = pace.due(11.0).unwrap().duration_since(first).as_secs_f64();
         assert!((later - 0.5).abs() < 0.05, "{later}");
-        // Time that goes back, or leaps, begins anew.
+        // Time that goes back, or jumps, restarts.
         assert!(pace.due(3.0).unwrap() <= Instant::now());
         assert!(pace.due(1e9).unwrap() <= Instant::now());
         std::thread::sleep(Duration::from_millis(300));

@@ -10,15 +10,15 @@ use super::product;
 use crate::args::{AsData, PlotArguments};
 use crate::exit::{Exit, Failure};
 
-/// Where the picture of several logs goes.
+/// Default name of the picture of several logs.
 const OF_SEVERAL: &str = "plot.svg";
-/// Dots of PNG for a px.
+/// PNG pixels per px.
 const DOTS: f64 = 2.0;
 
 /// Reads the logs and writes the picture.
 ///
 /// # Errors
-/// A log that cannot be read, a column that is not there, or a picture that cannot be written.
+/// A log cannot be read, a column does not exist, or the picture cannot be written.
 pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
     let out = match (&arguments.out, logs.as_slice()) {
@@ -27,7 +27,7 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
         (None, _) => OF_SEVERAL.into(),
     };
     let is_png = (out.extension()).is_some_and(|end| end.eq_ignore_ascii_case("png"));
-    // Before a long log is read.
+    // Checked before a long log is read.
     product::refuse_foreign(&out, if is_png { &product::PNG } else { &product::SVG })?;
     let options = Options {
         times: [

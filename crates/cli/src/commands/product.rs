@@ -1,4 +1,4 @@
-//! Files that a command makes anew each time: they replace their own kind, and nothing else.
+//! Files that a command regenerates each time: they replace files of their own kind, and nothing else.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -8,9 +8,9 @@ use crate::exit::{Exit, Failure};
 
 /// A kind of file.
 pub struct Kind {
-    /// Its name for people, with its article.
+    /// Its name in messages, with its article.
     pub name: &'static str,
-    /// What its files begin with, in whatever case.
+    /// The beginning of its files, ignoring case.
     pub begins: &'static [u8],
 }
 
@@ -30,10 +30,10 @@ pub const PNG: Kind = Kind {
     begins: b"\x89PNG\r\n\x1a\n",
 };
 
-/// Refuses a place where something else is: least of all the log that it is made of is lost.
+/// Rejects a path where a file of another kind exists, above all the log itself.
 ///
 /// # Errors
-/// The place is taken.
+/// The path is taken.
 pub fn refuse_foreign(out: &Path, kind: &Kind) -> Result<(), Failure> {
     let mut first = Vec::new();
     let length = kind.begins.len() as u64;

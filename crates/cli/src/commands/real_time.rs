@@ -1,4 +1,4 @@
-//! Makes the loop punctual, as far as the system permits it.
+//! Makes the loop punctual, as far as the system permits.
 
 use std::io;
 
@@ -6,8 +6,8 @@ use fly_hal::real_time;
 
 use crate::config::RealTimeSection;
 
-/// Gives the calling thread what the section asks for. What is not permitted is told in one warning, and what would permit it. To be called when the other threads of
-/// the flight run, which keep what they have.
+/// Applies the section's settings to the calling thread. One warning names everything that is not permitted, and how to
+/// permit it. Call this after the flight's other threads have started, which keep their settings.
 pub(super) fn prepare(section: &RealTimeSection) {
     let mut denied = Vec::new();
     let mut attempt = |what: String, done: io::Result<()>, remedy: &str| {

@@ -9,13 +9,13 @@ use super::product;
 use crate::args::{AsData, ReportArguments};
 use crate::exit::{Exit, Failure};
 
-/// Where the report of several logs goes.
+/// Default name of the report of several logs.
 const OF_SEVERAL: &str = "report.html";
 
 /// Reads the logs and writes the page.
 ///
 /// # Errors
-/// A log that cannot be read, or a page that cannot be written.
+/// A log cannot be read, or the page cannot be written.
 pub fn run(arguments: &ReportArguments, data: AsData) -> Result<Exit, Failure> {
     let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
     let out = match (&arguments.out, logs.as_slice()) {
@@ -28,10 +28,10 @@ pub fn run(arguments: &ReportArguments, data: AsData) -> Result<Exit, Failure> {
     Ok(Exit::Flown)
 }
 
-/// The report of a flight that has just ended, of its log or of those of its vehicles.
+/// The report of a flight that has just ended, from its log or the logs of its vehicles.
 ///
 /// # Errors
-/// As [`run`]; there is no log.
+/// As [`run`], or there is no log.
 pub(super) fn after_flight(logs: &[&LogSummary], out: Option<&Path>) -> Result<(), Failure> {
     let whole: Vec<&Path> = (logs.iter())
         .filter(|log| log.failure.is_none())
@@ -48,7 +48,7 @@ pub(super) fn after_flight(logs: &[&LogSummary], out: Option<&Path>) -> Result<(
 }
 
 fn write(logs: &[&Path], out: &Path) -> Result<(), Failure> {
-    // Before a long log is read.
+    // Checked before a long log is read.
     product::refuse_foreign(out, &product::PAGE)?;
     let flights: Result<Vec<_>, _> = logs.iter().map(Flight::open).collect();
     let page = fly_report::report(&flights?)?;

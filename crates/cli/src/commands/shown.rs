@@ -1,4 +1,4 @@
-//! A flight that ground stations see while it is logged.
+//! Shows a flight to ground stations while it is logged.
 
 use fly_flight::supervisor::Mode;
 use fly_flight::{LogError, LogSummary, McapFile, Message, Sink};
@@ -15,7 +15,7 @@ use fly_mavlink::publish::{About, Phase, Publication, Seen, Target};
 use crate::config::{Configuration, Document};
 use crate::exit::{Exit, Failure};
 
-/// The log, and beside it the flight as ground stations see it.
+/// The log, and the flight as ground stations see it.
 pub struct Shown {
     log: McapFile,
     stations: Option<Stations>,
@@ -24,16 +24,16 @@ pub struct Shown {
 struct Stations {
     publication: Publication,
     outputs: Option<OutputMap>,
-    /// Which controls are thrusts.
+    /// Indices of the controls that are thrusts.
     thrusts: Vec<usize>,
     places: Places,
-    /// Of each mode of the supervisor: how the flight fares, and what is said when it begins.
+    /// For each of the supervisor's modes, the phase of the flight and the text when it begins.
     modes: Vec<(Phase, String)>,
     mode: Option<u8>,
     controls: [f32; 32],
 }
 
-/// Where rows have what a ground station shows.
+/// Indices in a row of the quantities that a ground station shows.
 #[derive(Default)]
 struct Places {
     battery: Option<(usize, [usize; 2])>,
@@ -44,10 +44,10 @@ struct Places {
 }
 
 impl Shown {
-    /// Opens the links. The vehicle has the system id `system`; the document tells where the world's origin is.
+    /// Opens the links. The vehicle has the system id `system`; the document contains the world's origin.
     ///
     /// # Errors
-    /// One cannot be opened.
+    /// A link cannot be opened.
     pub fn new(
         log: McapFile,
         configuration: &Configuration,
@@ -92,14 +92,14 @@ impl Shown {
     }
 }
 
-/// `[serve] origin`, which says the same to autopilots.
+/// `[serve] origin`, which also applies to autopilots.
 fn origin(document: &Document) -> Result<Origin, Failure> {
     let table = document.table("serve.origin");
     let origin = table.map(|table| table.decode::<Origin>()).transpose()?;
     Ok(origin.unwrap_or_default())
 }
 
-/// What has so many rotors.
+/// The vehicle type with this many rotors.
 fn kind(rotors: usize) -> MavType {
     match rotors {
         2 => MavType::MAV_TYPE_COAXIAL,
@@ -198,7 +198,7 @@ impl Stations {
         });
     }
 
-    /// What the flight says of itself, and what is worse than that.
+    /// Sends the flight's own messages, and all more severe ones.
     fn message(&mut self, message: &Message) {
         let severity = match message.level {
             tracing::Level::ERROR => MavSeverity::MAV_SEVERITY_ERROR,
@@ -242,7 +242,7 @@ impl Places {
     }
 }
 
-/// The numbers of a group that is valid.
+/// The values of a valid group.
 fn vector<const N: usize>((group, places): (usize, [usize; N]), row: &Row) -> Option<[f64; N]> {
     let valid = row.groups.get(group).is_some_and(|group| group.valid);
     valid.then(|| places.map(|place| row.values[place]))
@@ -269,7 +269,7 @@ fn target(reference: &Reference) -> Target {
         pose: reference.pose,
         twist: reference.twist,
     });
-    // The twist's components change by themselves, and with the axes that they are along.
+    // The twist's components change by themselves and with the axes that they refer to.
     let [vx, vy, vz, p, q, r] = reference.twist;
     let [ax, ay, az, ..] = reference.acceleration;
     let turned = [

@@ -1,4 +1,4 @@
-//! `fly sweep`: a campaign.
+//! `fly sweep`: flies a campaign.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::config::Options;
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{Flights, Terminal, Told, speed_of};
 
-/// Flies the plan, or what is left of it, and prints what it comes to.
+/// Flies the rest of the plan and prints the results.
 pub fn run(
     wish: &SweepArguments,
     arguments: &Arguments,
@@ -91,13 +91,13 @@ pub fn run(
     Ok(Exit::Flown)
 }
 
-/// What `fly` would end with.
+/// The exit codes of `fly`.
 const CODES: ExitCodes = ExitCodes {
     flown: |summary| Exit::from(summary) as u8,
     not_flown: |error| Exit::from(error) as u8,
 };
 
-/// This build: the running program, and the plugin that the plan's configuration chooses.
+/// This build: the running program, and the plugin that the plan's configuration selects.
 fn build(plan: &Plan, search: &SearchPath) -> Result<String, Failure> {
     let read = |path: &Path| {
         fingerprint(path).map_err(|error| SweepError::File {
@@ -105,7 +105,7 @@ fn build(plan: &Plan, search: &SearchPath) -> Result<String, Failure> {
             error,
         })
     };
-    // What runs, also if its file has been replaced since.
+    // The running program, even if its file has been replaced since.
     let running = Path::new("/proc/self/exe");
     let program = if running.exists() {
         read(running)?
@@ -134,7 +134,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// A file of this campaign.
+/// The path of a file of this campaign.
 fn out(plan: &Plan, wish: &SweepArguments, suffix: &str, end: &str) -> PathBuf {
     let stem = wish.out.clone().unwrap_or_else(|| plan.name().into());
     let mut path = stem.into_os_string();
@@ -235,7 +235,7 @@ fn rerun(
     Ok(exit)
 }
 
-/// The journals that have this flight as a row of the same numbers; warns of those that have it otherwise.
+/// The journals that contain this flight with the same row; warns about those whose row differs.
 fn compare(
     plan: &Plan,
     index: u64,
@@ -286,7 +286,7 @@ fn compare(
     same
 }
 
-/// The journals of a campaign that are there: of the whole one, of its shards.
+/// The existing journals of a campaign: of the whole campaign and of its shards.
 fn journals(whole: &Path) -> Vec<PathBuf> {
     let folder = whole.parent().filter(|it| !it.as_os_str().is_empty());
     let stem = whole.file_stem().unwrap_or_default().to_string_lossy();

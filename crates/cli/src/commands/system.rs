@@ -38,7 +38,7 @@ pub fn run(arguments: &SystemArguments, data: AsData) -> Result<Exit, Failure> {
     Ok(Exit::Flown)
 }
 
-/// What the tree begins with, and the whole description.
+/// The head of the tree, and the whole description.
 fn as_json(system: &System) -> Value {
     let model = &system.model;
     let description: Option<Value> = toml::from_str(&system.to_toml()).ok();

@@ -1,4 +1,4 @@
-//! `fly tune`: what the closed loop is like, and parameters that make it so.
+//! `fly tune`: analyses the closed loop, and finds parameters for it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,16 +25,16 @@ mod report;
 
 use found::Found;
 
-/// What a vehicle's position may err by without an input at its limit, m.
+/// Default position error of a vehicle that must not drive an input to its limit, m.
 const POSITION_ERROR: f64 = 0.5;
-/// The same of joints, m or rad.
+/// The same for joints, m or rad.
 const JOINT_ERROR: f64 = 0.1;
 
-/// Acceptable errors outside of these, rad, m and their rates, leave nothing of the numbers of others.
+/// Acceptable errors outside these bounds, rad, m and their rates, would make the other numbers meaningless.
 const SMALLEST: f64 = 1e-6;
 const LARGEST: f64 = 1e6;
 
-/// What the closed loop is like with some parameters.
+/// The closed loop with some parameters.
 pub struct Looked {
     report: report::Report,
     settings: ControllerSettings,
@@ -47,12 +47,12 @@ impl Looked {
         &self.report
     }
 
-    /// Whether the loop is not stable, or the vehicle cannot hover.
+    /// Whether the loop is unstable or the vehicle cannot hover.
     pub fn has_problems(&self) -> bool {
         self.report.has_problems()
     }
 
-    /// Puts the parameters into a configuration.
+    /// Writes the parameters to a configuration.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -61,8 +61,8 @@ impl Looked {
     }
 }
 
-/// Prints the analysis; [`Exit::ProblemsFound`] when the loop is not stable or the vehicle cannot hover, and then nothing is
-/// written.
+/// Prints the analysis; returns [`Exit::ProblemsFound`] if the loop is unstable or the vehicle cannot hover, and then
+/// writes nothing.
 ///
 /// # Errors
 /// The system cannot be read, there are no such parameters, or the file cannot be written.
@@ -82,7 +82,7 @@ pub fn run(options: &Options, arguments: &TuneArguments, data: AsData) -> Result
     Ok(Exit::Flown)
 }
 
-/// Writes what is to be written, then prints all as data.
+/// Writes the file if requested, then prints everything as data.
 fn print_data(looked: &Looked, arguments: &TuneArguments) -> Result<Exit, Failure> {
     let mut written = None;
     if let (Some(file), false) = (&arguments.write, looked.has_problems()) {
@@ -118,7 +118,7 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Looked, Fail
     let (settings, found) = parameters(&model, &start, options, arguments)?;
     let controller = model.build_controller(&settings)?;
     let mut rest = start;
-    // Where there is no rest the report says so.
+    // If there is no rest, the report says so.
     controller.rest_near(&mut rest);
     let report = report::Report::new(&model, &settings, &controller, &rest, &found);
     Ok(Looked {
@@ -131,7 +131,7 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Looked, Fail
     })
 }
 
-/// The settings that are looked at, and what was searched for them.
+/// The settings to analyse, and the results of the searches for them.
 fn parameters(
     model: &Model,
     start: &[f64],
@@ -231,7 +231,7 @@ fn parameters(
     Ok((settings, found))
 }
 
-/// Refuses bandwidths beyond the Nyquist frequency.
+/// Rejects bandwidths beyond the Nyquist frequency.
 fn check_bandwidths(arguments: &TuneArguments, rate_hz: f64) -> Result<(), Failure> {
     let most = std::f64::consts::PI * rate_hz;
     for (flag, bandwidth) in [
@@ -250,7 +250,7 @@ fn check_bandwidths(arguments: &TuneArguments, rate_hz: f64) -> Result<(), Failu
     Ok(())
 }
 
-/// A search that finds nothing has found a problem; what has no bandwidth at all was asked for in the wrong way.
+/// A search without a result is a problem; a system without a bandwidth is a usage error.
 fn failed(error: FastestError) -> Failure {
     let exit = match error {
         FastestError::Tuning(_) => Exit::Usage,
@@ -259,7 +259,7 @@ fn failed(error: FastestError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// What an optimal state feedback weighs.
+/// The weights of an optimal state feedback.
 fn lqr(errors: &str, arguments: &TuneArguments) -> Result<LqrSettings, Failure> {
     let rates = arguments.lqr_rates.as_deref();
     Ok(LqrSettings {
@@ -273,7 +273,7 @@ fn lqr(errors: &str, arguments: &TuneArguments) -> Result<LqrSettings, Failure> 
     })
 }
 
-/// Numbers of joints, as they stand in the braces of a configuration.
+/// Values of joints, written like an inline table of a configuration.
 fn joints(flag: &str, text: &str) -> Result<BTreeMap<String, Numbers>, Failure> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]

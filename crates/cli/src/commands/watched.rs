@@ -1,4 +1,4 @@
-//! `--view`: a flight that people watch in a browser or in Foxglove.
+//! `--view`: shows a flight in a browser or in Foxglove.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use fly_view::View;
 use super::interruptions::Interruptions;
 use crate::exit::{Exit, Failure};
 
-/// How often somebody who waits looks.
+/// Polling period of a waiting command.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Begins to serve, and says where.
+/// Starts the server and prints its addresses.
 ///
 /// # Errors
-/// The port cannot be had.
+/// The port is not available.
 pub(super) fn open(port: Option<u16>) -> Result<Option<View>, Failure> {
     let Some(port) = port else {
         return Ok(None);
@@ -23,13 +23,13 @@ pub(super) fn open(port: Option<u16>) -> Result<Option<View>, Failure> {
         let message = format!("--view {port}: 127.0.0.1 cannot listen there: {error}; expected a free port, or --view alone");
         Failure::new(Exit::Usage, message)
     })?;
-    // What follows is not waited for by whoever reads the summary.
+    // On standard error, apart from the summary.
     eprintln!("in a browser: {}", view.url());
     eprintln!("in Foxglove, Open connection: {}", view.foxglove_url());
     Ok(Some(view))
 }
 
-/// Serves on after the flight until Ctrl-C, where somebody is there to press it.
+/// Keeps serving after the flight until Ctrl-C, if there is a terminal for it.
 pub(super) fn stay(view: Option<View>) {
     let Some(view) = view else {
         return;

@@ -1,4 +1,5 @@
-//! A campaign on the terminal and as data: progress, results. `docs/sweep.md` documents the keys of the data; they stay.
+//! A campaign on the terminal and as data: progress and results. `docs/sweep.md` documents the keys of the data, which
+//! are stable.
 
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -10,17 +11,18 @@ use serde_json::{Map, Value};
 
 use super::{Table, Terminal, significant};
 
-/// The version of this layout: it grows where a key changes its meaning or goes.
+/// Version of this layout, incremented when a key is removed or its meaning changes.
 const FORMAT: u32 = 1;
 
-/// Flights that are done, of all, and how long the others will take; nothing where standard error is not a terminal.
+/// Progress of a campaign: finished flights, and the remaining time. Nothing is shown if standard error is not a
+/// terminal.
 pub struct Flights {
     bar: Option<ProgressBar>,
     terminal: Terminal,
 }
 
 impl Flights {
-    /// A bar for so many flights, some of which are done.
+    /// A bar for this many flights, some of which are finished already.
     pub fn start(done: u64, all: u64, terminal: &Terminal) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
@@ -29,7 +31,7 @@ impl Flights {
                 Ok(style) => bar.with_style(style.progress_chars("=> ")),
                 Err(_) => bar,
             };
-            // What was done before says nothing about the time that is left.
+            // Flights finished earlier do not count towards the estimate of the remaining time.
             bar.set_position(done);
             bar.reset_eta();
             bar
@@ -41,7 +43,7 @@ impl Flights {
         }
     }
 
-    /// So many flights are done.
+    /// Sets the number of finished flights.
     pub fn update(&self, done: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
@@ -58,15 +60,15 @@ impl Drop for Flights {
     }
 }
 
-/// Results with what they were made of.
+/// Results and their origin.
 pub struct Told<'a> {
     /// The plan's name.
     pub name: &'a str,
-    /// What came of it.
+    /// The results.
     pub results: &'a Results,
-    /// Files that were written.
+    /// The files written.
     pub files: &'a [String],
-    /// How fast the flights of this run were; `None` if none was flown.
+    /// Speed of this run's flights; `None` if none was flown.
     pub speed: Option<Speed>,
 }
 
@@ -108,7 +110,7 @@ fn short(value: f64) -> String {
     significant(value, 3)
 }
 
-/// Flights a second, and the cores that they took.
+/// Flights per second, and the cores used.
 pub fn describe(speed: &Speed) -> String {
     let per = |what: f64| short(what / speed.wall_time.max(1e-9));
     format!(

@@ -1,4 +1,4 @@
-//! The summary as data: what `--json` prints. `docs/summary.md` documents the keys; they stay.
+//! The summary as data, printed by `--json`. `docs/summary.md` documents the keys, which are stable.
 
 use fly_flight::health::ActuatorEvent;
 use fly_flight::{DisturbanceReport, Histogram, LogSummary, Summary, TrackingError};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::estimator::Estimator;
 use crate::exit::Exit;
 
-/// The version of this layout: it grows where a key changes its meaning or goes.
+/// Version of this layout, incremented when a key is removed or its meaning changes.
 pub(super) const FORMAT: u32 = 1;
 
 /// A summary as data. SI units and radians; times in s.
@@ -25,12 +25,12 @@ pub struct Data<'a> {
     real_time: bool,
     reference: &'a str,
     backend: Backend<'a>,
-    /// Which state the errors are measured with.
+    /// The state that the errors are computed from.
     error_source: &'static str,
     position_error: Option<Tracked>,
     attitude_error: Option<Tracked>,
     energy: Energy,
-    /// By the observer of disturbances; `null` without one.
+    /// From the disturbance observer; `null` without one.
     disturbance: Option<Disturbance>,
     /// The estimate of the state from raw sensors; `null` without an estimator.
     estimator: Option<Estimator>,
@@ -98,7 +98,7 @@ struct Energy {
     steps_as_expected: u64,
     largest_rise: f64,
     largest_rise_time: f64,
-    /// Of lag, held inputs and the rest in what W fell too slowly from.
+    /// Shares of lag, held inputs and the rest in the excess of dW/dt over its prediction.
     causes: Option<CausesOfRise>,
     explanation: Option<String>,
 }
@@ -106,14 +106,14 @@ struct Energy {
 /// At the end of the flight, N and N m.
 #[derive(Debug, Serialize)]
 struct Disturbance {
-    /// Along the velocity coordinates.
+    /// In velocity coordinates.
     generalized_force: Vec<Option<f64>>,
-    /// Of a vehicle of one body, world.
+    /// For a vehicle of one body, world frame.
     force: Option<[f64; 3]>,
-    /// About its origin, in its axes.
+    /// About its origin, body axes.
     moment: Option<[f64; 3]>,
     thrust_scale: Option<f64>,
-    /// kg and m: what would explain it in hover.
+    /// kg and m: the mass and centre that would explain it in hover.
     hover_mass: Option<f64>,
     hover_center_of_mass: Option<[f64; 3]>,
 }
@@ -176,7 +176,7 @@ struct Supervisor<'a> {
     limits_exceeded: Vec<Exceeded>,
 }
 
-/// What became known of an actuator; of a disturbance that no failure explains the text alone.
+/// An actuator event; for an unexplained disturbance, the text alone.
 #[derive(Debug, Serialize)]
 struct Actuator<'a> {
     time: f64,
@@ -257,7 +257,7 @@ impl<'a> Actuator<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Of a summary with this exit code.
+    /// For a summary with this exit code.
     pub fn new(summary: &'a Summary, exit: Exit) -> Self {
         let statistics = &summary.statistics;
         let [distance, angle] = summary.error_names;
@@ -359,7 +359,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// JSON has no other numbers: what is not finite becomes `null`.
+/// JSON cannot represent non-finite numbers, which become `null`.
 fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }

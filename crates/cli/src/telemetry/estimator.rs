@@ -1,4 +1,4 @@
-//! What became of the estimate: rows of the summary, and data.
+//! Statistics of the estimate: rows of the summary, and data.
 
 use fly_flight::{EstimatorReport, SensorReport};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub(super) fn rows(table: &mut Table, report: &EstimatorReport) {
     table.lines("", report.unused.iter().map(String::as_str));
 }
 
-/// How many measurements were used, and what became of the others.
+/// How many measurements were used, and why others were not.
 fn counts(sensor: &SensorReport) -> String {
     let ago = |time: Option<f64>| {
         time.map_or(String::new(), |time| {
@@ -104,7 +104,7 @@ pub(super) struct Estimator {
     sensors: Vec<Sensor>,
 }
 
-/// Of the estimate from the truth.
+/// Errors of the estimate against the truth.
 #[derive(Debug, Serialize)]
 struct Errors {
     rms: f64,

@@ -1,4 +1,4 @@
-//! The summary of several vehicles: as it is printed, and as data.
+//! The summary of several vehicles: as printed, and as data.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use super::data::{FORMAT, Log};
 use super::{Data, Shown};
 use crate::exit::Exit;
 
-/// A fleet's summary as it is printed.
+/// A fleet's summary as printed.
 pub struct ShownFleet<'a>(pub &'a FleetSummary);
 
 impl ShownFleet<'_> {
-    /// The first line: the worst verdict, and how many fared how.
+    /// The first line: the worst verdict, and the number of vehicles with each verdict.
     pub fn headline(&self) -> String {
         let summary = self.0;
         let count = summary.vehicles.len();
@@ -68,7 +68,7 @@ fn logged(log: &LogSummary) -> String {
     }
 }
 
-/// The summary of a fleet, as `--json` prints it.
+/// The summary of a fleet, printed by `--json`.
 #[derive(Debug, Serialize)]
 pub struct FleetData<'a> {
     format: u32,
@@ -81,7 +81,7 @@ pub struct FleetData<'a> {
     log: Option<Log<'a>>,
 }
 
-/// Of one vehicle: its name, and what its flight alone would print.
+/// One vehicle: its name, and the summary of its flight.
 #[derive(Debug, Serialize)]
 struct OfVehicle<'a> {
     vehicle: &'a str,
@@ -90,7 +90,7 @@ struct OfVehicle<'a> {
 }
 
 impl<'a> FleetData<'a> {
-    /// Of a summary with this exit code.
+    /// For a summary with this exit code.
     pub fn new(summary: &'a FleetSummary, exit: Exit) -> Self {
         Self {
             format: FORMAT,

@@ -1,4 +1,4 @@
-//! The progress bar: the flight writes three numbers, another thread draws them.
+//! The progress bar: the flight writes three numbers, and another thread draws them.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -14,11 +14,11 @@ use super::Terminal;
 /// How often the bar is drawn.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A bar on standard error, drawn by a thread of its own so that the flight thread never waits for a terminal.
+/// A bar on standard error, drawn by a separate thread so that the flight thread never waits for a terminal.
 #[derive(Debug)]
 pub struct Progress {
     shared: Arc<Shared>,
-    /// Taken when it is joined.
+    /// Taken when the thread is joined.
     thread: Option<JoinHandle<()>>,
     terminal: Terminal,
 }

@@ -8,7 +8,7 @@ use fly_flight::{
 
 use super::table::{Table, duration, significant};
 
-/// A summary as it is printed.
+/// A summary as printed.
 pub struct Shown<'a>(pub &'a Summary);
 
 impl Shown<'_> {
@@ -109,7 +109,7 @@ impl Shown<'_> {
     }
 }
 
-/// What the model did not explain at the end.
+/// The disturbance at the end.
 fn disturbance(table: &mut Table, report: &DisturbanceReport) {
     let numbers = |values: &[f64], unit: &str| {
         let values: Vec<_> = values.iter().map(|value| significant(*value, 3)).collect();
@@ -145,7 +145,7 @@ fn percentiles(times: &Histogram) -> Option<[u64; 3]> {
     Some([at(0.5)?, at(0.99)?, at(0.999)?])
 }
 
-/// How long steps and cycles took, and how fast a simulation was.
+/// Times of steps and cycles, and the speed of a simulation.
 fn times(table: &mut Table, summary: &Summary) {
     if let (Some(median), Some(p99)) = (
         summary.step_times.percentile(0.5),
@@ -162,7 +162,7 @@ fn times(table: &mut Table, summary: &Summary) {
     }
     let timing = &summary.timing;
     let cycles = &timing.cycles;
-    // Nobody waits for a simulation.
+    // A simulation has no deadlines.
     if let (true, Some(p99)) = (summary.real_time, cycles.percentile(0.99)) {
         table.row(
             "cycle time",
@@ -198,7 +198,7 @@ fn times(table: &mut Table, summary: &Summary) {
     }
 }
 
-/// One error: all of it, its transient, and what is left of it.
+/// One error: overall, its transient, and its steady state.
 fn tracked(
     table: &mut Table,
     label: &str,
@@ -328,7 +328,7 @@ fn compare(table: &mut Table, comparison: &Comparison) {
     }
 }
 
-/// A file's size in the unit that suits it.
+/// A file size in a suitable unit.
 pub(super) fn size(bytes: u64) -> String {
     let value = bytes as f64;
     match bytes {

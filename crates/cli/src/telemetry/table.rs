@@ -33,7 +33,7 @@ impl Table {
 
 /// # As data
 impl Table {
-    /// The rows as they are printed, each with its label first.
+    /// The rows as printed, each with its label first.
     pub fn as_json(&self) -> Value {
         let rows = self.rows.iter().map(|(label, cells)| {
             let cells = cells.iter().map(String::as_str);
@@ -73,7 +73,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// `value` with `digits` significant digits, plain where that is short and in powers of ten elsewhere.
+/// `value` with `digits` significant digits: plain if that is short, else in powers of ten.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -96,7 +96,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// A duration in nanoseconds in the unit that suits it.
+/// A duration in nanoseconds in a suitable unit.
 pub fn duration(nanoseconds: u64) -> String {
     let value = nanoseconds as f64;
     match nanoseconds {

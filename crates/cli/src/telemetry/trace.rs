@@ -1,7 +1,7 @@
 //! `tracing` events of the program and its plugins, shown on standard error above the progress bar.
 //!
-//! Whoever gives a message never waits for the terminal: a thread of its own writes, from a queue. What does not fit is counted,
-//! and said when there is room again.
+//! Emitting a message never waits for the terminal: a separate thread writes from a queue. Messages that do not fit are
+//! counted, and the count is reported when there is room again.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Messages that wait for the terminal.
 const QUEUE: usize = 1024;
-/// How long the end of the program waits for the terminal.
+/// How long the program waits for the terminal at its end.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Standard error, with or without a progress bar at its end; clones share it.
@@ -32,16 +32,16 @@ pub struct Terminal {
 #[derive(Debug)]
 enum Item {
     Line(Vec<u8>),
-    /// All lines before this one are written.
+    /// Signals that all earlier lines have been written.
     Flushed(SyncSender<()>),
 }
 
 impl Terminal {
-    /// Installs the process's subscriber: warnings on standard error, one level more with each `-v` (`verbosity`),
-    /// or only errors if `quiet`. The environment variable `RUST_LOG` overrides both. Panics are messages, too.
+    /// Installs the process's subscriber: warnings on standard error, one level more with each `-v` (`verbosity`), or
+    /// only errors if `quiet`. The environment variable `RUST_LOG` overrides both. Panics are messages, too.
     ///
     /// # Errors
-    /// A subscriber is installed already, or there is no thread for the messages.
+    /// A subscriber is installed already, or the thread for the messages cannot be created.
     pub fn init(verbosity: u8, quiet: bool) -> io::Result<Self> {
         let (queue, lines) = mpsc::sync_channel(QUEUE);
         let terminal = Self {
@@ -61,17 +61,17 @@ impl Terminal {
             .finish()
             .try_init()
             .map_err(io::Error::other)?;
-        // The usual hook writes to standard error itself, and would wait there in flight.
+        // The default hook writes to standard error itself, and would block there in flight.
         std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
         Ok(terminal)
     }
 
-    /// The bar above which lines are written, if there is one.
+    /// Sets the bar above which lines are written, if there is one.
     pub fn set_bar(&self, bar: Option<ProgressBar>) {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
     }
 
-    /// Waits until all messages are written, but not for a terminal that takes nothing.
+    /// Waits until all messages are written, unless the terminal blocks.
     pub fn flush(&self) {
         let deadline = Instant::now() + FLUSH_TIMEOUT;
         let (flushed, wait) = mpsc::sync_channel(1);
@@ -84,17 +84,17 @@ impl Terminal {
             thread::sleep(Duration::from_millis(1));
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        // Too late, or there is no thread any more: then there is nothing to wait for.
+        // After a timeout, or without a thread, there is nothing to wait for.
         let _ = wait.recv_timeout(left);
     }
 }
 
-/// Writes the lines of the queue as long as there is a terminal.
+/// Writes the lines of the queue while there is a terminal.
 fn show(lines: &Receiver<Item>, bar: &Mutex<Option<ProgressBar>>, lost: &AtomicU64) {
     let write = |text: &[u8]| {
-        // Not held while it writes: the flight sets the bar.
+        // Not locked while writing: the flight sets the bar.
         let bar = (bar.lock().unwrap_or_else(PoisonError::into_inner)).clone();
-        // Nobody is left to be told of an error.
+        // An error cannot be reported anywhere.
         let _ = match bar {
             Some(bar) => bar.suspend(|| io::stderr().write_all(text)),
             None => io::stderr().write_all(text),
@@ -103,7 +103,7 @@ fn show(lines: &Receiver<Item>, bar: &Mutex<Option<ProgressBar>>, lost: &AtomicU
     for item in lines {
         match item {
             Item::Line(text) => write(&text),
-            // Whoever waited may have left.
+            // The waiting thread may have given up.
             Item::Flushed(to) => drop(to.try_send(())),
         }
         match lost.swap(0, Ordering::Relaxed) {
@@ -115,7 +115,7 @@ fn show(lines: &Receiver<Item>, bar: &Mutex<Option<ProgressBar>>, lost: &AtomicU
 
 /// The filter of standard error: `RUST_LOG`, else warnings and one level more for each `-v`.
 fn filter(verbosity: u8, quiet: bool) -> EnvFilter {
-    // Whoever serves waits for somebody, and says where.
+    // `fly serve` waits for an autopilot, and must show where.
     let served = (!quiet).then(|| SERVED.parse().ok()).flatten();
     let level = match verbosity {
         _ if quiet => LevelFilter::ERROR,
@@ -133,7 +133,7 @@ fn filter(verbosity: u8, quiet: bool) -> EnvFilter {
     }
 }
 
-/// What `fly serve` says is shown without `-v`.
+/// The messages of `fly serve` are shown without `-v`.
 const SERVED: &str = "fly::commands::serve=info";
 
 impl<'a> MakeWriter<'a> for Terminal {
@@ -144,7 +144,7 @@ impl<'a> MakeWriter<'a> for Terminal {
     }
 }
 
-/// Takes a line of a message. Never waits.
+/// Receives a line of a message. Never waits.
 pub struct Line<'a>(&'a Terminal);
 
 impl Write for Line<'_> {

@@ -1,4 +1,4 @@
-//! Is the backend there, and does it accept its configuration?
+//! Checks that the backend exists and accepts its configuration.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
-//! Does the battery give what the rotors may be told?
+//! Checks that the battery can supply the rotors' largest commands.
 
 use fly_mechanics::{System, sustained_part};
 
 use super::Findings;
 
-/// Charges at which it is asked: full, and where many land.
+/// Charges at which this is checked: full, and where many land.
 const CHARGES: [(f64, &str); 2] = [(1.0, "full"), (0.2, "at 20 %")];
 
 /// `hover`: the commands that carry the level vehicle.

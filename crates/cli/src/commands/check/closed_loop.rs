@@ -1,4 +1,4 @@
-//! The closed loop at rest: its poles, and the lags of the actuators that it bears.
+//! The closed loop at rest: its poles, and the actuator lags that it tolerates.
 
 use fly_control::analysis::{AnalysisError, ClosedLoop};
 use nalgebra::Complex;
@@ -8,10 +8,11 @@ use crate::commands::as_flown::{self, Finding};
 use crate::config::Configuration;
 use crate::telemetry::significant;
 
-/// Poles to the right of this, 1/s, do not come back within any flight.
+/// Poles to the right of this, 1/s, do not settle within any flight.
 const SLOWEST: f64 = -1e-3;
 
-/// Tells the slowest and the fastest pole and, of a stable loop, how much lag it bears, and whether it is stable as it is flown.
+/// Reports the slowest and the fastest pole and, for a stable loop, the lag that it tolerates, and whether it is stable
+/// as flown.
 ///
 /// # Errors
 /// [`AnalysisError`] if there are no poles.
@@ -51,7 +52,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Whether the loop is stable with the lags of its own actuators, and what is to be said.
+/// Whether the loop is stable with the lags of its own actuators, and the finding.
 fn lags(closed: &ClosedLoop, own: &[f64]) -> Result<(bool, String), AnalysisError> {
     let [common, multiple] = closed.lag_margins(own)?;
     let common = common.map_or_else(

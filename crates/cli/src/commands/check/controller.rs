@@ -1,4 +1,4 @@
-//! Does the controller exist for this vehicle, and is the closed loop stable?
+//! Checks that the controller fits this vehicle and that the closed loop is stable.
 
 use fly_control::analysis::ClosedLoop;
 use fly_mechanics::Vehicle;

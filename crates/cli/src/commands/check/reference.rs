@@ -1,4 +1,4 @@
-//! Can the reference be followed inside the limits of the inputs?
+//! Checks that the reference can be followed within the limits of the inputs.
 
 use fly_control::inputs::{REACH, ReferenceInput, ReferenceInputs};
 use fly_control::plant::SystemPlant;
@@ -10,10 +10,11 @@ use super::sampling::{Worst, instants};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
 
-/// What misses less than this part of the force still follows: a disturbance of 10 % of its weight, as wind would be.
+/// A vehicle that misses less than this fraction of the force still follows: like a disturbance of 10 % of its weight,
+/// such as wind.
 const NEARLY: f64 = 0.1;
 
-/// Of a vehicle.
+/// For a vehicle.
 pub(super) fn check(
     configuration: &Configuration,
     vehicle: &Vehicle,
@@ -39,7 +40,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Of any system: its law must exist along the whole reference.
+/// For any system: its law must exist along the whole reference.
 pub(super) fn check_system(
     configuration: &Configuration,
     system: &System,
@@ -72,8 +73,8 @@ pub(super) fn check_system(
     look(configuration, limits, forces, duration, needed, findings);
 }
 
-/// Looks at what the inputs have to be along the reference, whose inputs these are: whether they can make the forces that it needs, (5.80), and
-/// inside their limits. `forces` says what they make, and its unit.
+/// Checks the inputs that the reference requires: whether they can generate its forces, (5.80), and whether they are
+/// within their limits. `forces` names what they generate, with its unit.
 fn look(
     configuration: &Configuration,
     limits: &Polytope,
@@ -93,7 +94,7 @@ fn look(
             }
         }
     }
-    // Not above, so that what is not a number is too much.
+    // A NaN counts as too much.
     let reached = missing.value <= REACH;
     if !reached {
         let share = significant(100.0 * missing.value, 2);

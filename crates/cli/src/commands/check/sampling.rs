@@ -1,22 +1,22 @@
-//! How a reference is looked at in advance.
+//! Samples a reference before the flight.
 
 use crate::config::Configuration;
 
-/// How finely, s.
+/// Sampling interval, s.
 const SAMPLE: f64 = 0.01;
-/// How much of a flight without an end, s.
+/// Horizon of a flight without an end, s.
 const HORIZON: f64 = 60.0;
-/// At most this much of any flight, s.
+/// Longest part of any flight that is sampled, s.
 const LONGEST: f64 = 600.0;
 
-/// What is looked at of the flight's reference, in words, and its instants; `of_reference` is when that has come to rest.
+/// The part of the reference to be sampled, in words, and its instants; `of_reference` is when it comes to rest.
 pub(super) fn instants(
     configuration: &Configuration,
     of_reference: Option<f64>,
 ) -> (String, impl Iterator<Item = f64>) {
     let configured = configuration.flight.duration;
     let whole = match (configured, of_reference) {
-        // What rests needs no second look.
+        // A reference at rest needs no further samples.
         (Some(flight), Some(reference)) => Some(flight.min(reference + SAMPLE)),
         (flight, reference) => flight.or(reference),
     };
@@ -33,7 +33,7 @@ pub(super) fn instants(
     (looked_at, all.take_while(move |time| *time <= end))
 }
 
-/// The worst that was met and when.
+/// The worst value so far, and its time.
 #[derive(Clone, Copy)]
 pub(super) struct Worst {
     pub(super) value: f64,

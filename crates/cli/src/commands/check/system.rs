@@ -1,4 +1,4 @@
-//! Can a system of bodies do what it should?
+//! Checks what a system of bodies can do.
 #![allow(non_snake_case)]
 
 use fly_control::SystemPoint;
@@ -80,7 +80,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// How many degrees of freedom the inputs reach where the reference begins.
+/// The number of degrees of freedom that the inputs reach at the start of the reference.
 fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
     let (model, inputs) = (&system.model, &system.inputs);
     let (n, p) = (model.dof(), inputs.input_dim());

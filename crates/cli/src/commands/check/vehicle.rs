@@ -1,4 +1,4 @@
-//! Can this vehicle hold itself in the air?
+//! Checks that the vehicle can hover.
 #![allow(non_snake_case)]
 
 use fly_control::inputs::ReferenceInputs;
@@ -40,7 +40,7 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     hover(vehicle, findings);
 }
 
-/// How many inputs more than needed there are, in words.
+/// Describes how many more inputs there are than needed.
 pub(super) fn redundant(inputs: usize, rank: usize) -> String {
     match inputs - rank {
         0 => String::new(),
@@ -48,7 +48,7 @@ pub(super) fn redundant(inputs: usize, rank: usize) -> String {
     }
 }
 
-/// The commands that carry the level vehicle; `None` where nothing does.
+/// The commands that carry the level vehicle; `None` if none do.
 pub(super) fn hover_commands(vehicle: &Vehicle) -> Option<Vec<f64>> {
     let held = ReferenceInputs::new(vehicle).central(&weight(vehicle));
     let mut commands = vec![0.0; vehicle.rotors.command_names().len()];
@@ -58,12 +58,12 @@ pub(super) fn hover_commands(vehicle: &Vehicle) -> Option<Vec<f64>> {
     held.reached().then_some(commands)
 }
 
-/// What the rotors have to give so that it rests in the air.
+/// The wrench that the rotors must generate in hover.
 fn weight(vehicle: &Vehicle) -> Vector6<f64> {
     vehicle.body.bias(&State::at_rest(SE3::identity()))
 }
 
-/// The input that carries the level vehicle, and how far from its limits it is.
+/// The input that carries the level vehicle, and its distance from the limits.
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let held = ReferenceInputs::new(vehicle).central(&weight(vehicle));
     if !held.reached() {

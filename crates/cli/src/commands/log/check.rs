@@ -1,4 +1,4 @@
-//! `fly log check`: whether a log is whole, and its numbers are numbers.
+//! `fly log check`: checks that a log is complete and its values are finite.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::options;
 use crate::args::CheckArguments;
 use crate::exit::{Exit, Failure};
 
-/// Prints what was found.
+/// Prints the findings.
 ///
 /// # Errors
 /// The log cannot be read at all.

@@ -1,4 +1,4 @@
-//! `fly log cut`: a part of a log, as a log of its own.
+//! `fly log cut`: writes a part of a log as a separate log.
 
 use fly_log::{Kind, Rows};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 /// Writes the part, and prints the file's name and how many ticks it has.
 ///
 /// # Errors
-/// The log cannot be read, there is nothing within these times, or the file cannot be written.
+/// The log cannot be read, has nothing within these times, or the file cannot be written.
 pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
     let log = &arguments.log;
     let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
@@ -31,7 +31,7 @@ pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
     }
     let out = output::place(&arguments.output, log, log.with_extension("cut.mcap"))?;
     let options = options(arguments.output.allow_damaged);
-    // Refuses what is damaged, unless it may be.
+    // Rejects a damaged log, unless that is allowed.
     let survey = fly_log::Survey::of(log, &options)?;
     Rows::open(log, &options)?;
     let times = nanoseconds(from)..=nanoseconds(to);

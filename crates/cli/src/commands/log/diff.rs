@@ -1,4 +1,4 @@
-//! `fly log diff`: where two logs differ.
+//! `fly log diff`: compares two logs.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `fly log export`: the numbers of a log for other programs.
+//! `fly log export`: the data of a log for other programs.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -15,11 +15,11 @@ use crate::exit::Failure;
 /// Writes the log in another format, and prints the file's name.
 ///
 /// # Errors
-/// The log cannot be read, or the file not be written.
+/// The log cannot be read, or the file cannot be written.
 pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> {
     let (log, format) = (&arguments.log, arguments.to);
     let kind = Kind::of(log)?;
-    // Beside an MCAP file the same name is taken by the log itself.
+    // The log itself already has the default name of an MCAP file.
     let beside = match (kind, format) {
         (Kind::Own, Format::Mcap) => log.with_extension("whole.mcap"),
         _ => log.with_extension(format.extension()),
@@ -28,7 +28,7 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
     let options = options(arguments.output.allow_damaged);
     match (format, kind) {
         (Format::Mcap, Kind::Own) => {
-            // Refuses what is damaged, unless it may be.
+            // Rejects a damaged log, unless that is allowed.
             Rows::open(log, &options)?;
             let copied = copy(log, &options, 0..=u64::MAX, &out)?;
             output::warn(&copied.skipped);

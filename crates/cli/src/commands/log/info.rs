@@ -1,4 +1,4 @@
-//! `fly log info`: what is in a log.
+//! `fly log info`: shows the contents of a log.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::options;
 use crate::args::InfoArguments;
 use crate::exit::{Exit, Failure};
 
-/// Prints what is in a log.
+/// Prints the contents of a log.
 ///
 /// # Errors
-/// It cannot be read.
+/// The log cannot be read.
 pub fn run(arguments: &InfoArguments, as_data: bool) -> Result<Exit, Failure> {
     let log = &arguments.log;
     let text = if arguments.signals {
@@ -156,7 +156,7 @@ fn run_lines(run: &RunMetadata, line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// The parts of all times at which they are told, and their names.
+/// The fractions for which percentiles are printed, and their names.
 const PARTS: [(f64, &str); 3] = [(0.5, "median"), (0.99, "99 %"), (0.999, "99.9 %")];
 
 fn timing_lines(timing: &Timing, line: &mut impl FnMut(&str, String)) {
@@ -237,7 +237,7 @@ fn flight([first, last]: [f64; 2], ticks: u64, rate: Option<f64>) -> String {
     )
 }
 
-/// Bytes for people.
+/// A size for readers.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! `fly log`: what is in a log, whether it is whole, and its numbers for other programs.
+//! `fly log`: shows, checks and exports logs.
 
 mod check;
 mod cut;

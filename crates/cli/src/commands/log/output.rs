@@ -1,4 +1,4 @@
-//! Where a new file goes, and what must not be lost there.
+//! The destination of a new file, without overwriting anything of value.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::args::Output;
 use crate::exit::{Exit, Failure};
 
-/// The place of a file made of `log`, by default `beside`; refused if it is the log itself, or another file that may not be replaced.
+/// The path of a file derived from `log`, by default `beside`; an error if it is the log itself, or another file that
+/// may not be replaced.
 ///
 /// # Errors
-/// The place is taken.
+/// The path is taken.
 pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Failure> {
     let out = output.out.clone().unwrap_or(beside);
     let refuse = |why: &str| {
@@ -36,7 +37,7 @@ pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Fa
     Ok(out)
 }
 
-/// Tells what of a damaged log is not in the new file.
+/// Warns about damaged parts of a log that are missing in the new file.
 pub fn warn(skipped: &[String]) {
     for line in skipped {
         tracing::warn!("damaged log: {line}");

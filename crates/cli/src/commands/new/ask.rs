@@ -8,10 +8,10 @@ use super::Request;
 use crate::args::{Frame, NewArguments, length, mass};
 use crate::exit::{Exit, Failure};
 
-/// What was given, and the rest asked for, each again until the answer can be used.
+/// Completes the given answers by asking for the others, each until it is valid.
 ///
 /// # Errors
-/// The answers end before all is known.
+/// The input ends before everything is known.
 pub fn complete(
     given: &NewArguments,
     input: &mut impl BufRead,
@@ -55,7 +55,7 @@ struct Ask<'a, I, O> {
 }
 
 impl<I: BufRead, O: Write> Ask<'_, I, O> {
-    /// Asks until the answer can be read.
+    /// Asks until the answer is valid.
     fn until<T>(
         &mut self,
         question: &str,

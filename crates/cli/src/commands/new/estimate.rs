@@ -1,59 +1,60 @@
-//! The numbers of a vehicle that nobody has measured, from its mass and the length of its arms.
+//! Estimates a vehicle's parameters from its mass and the length of its arms.
 
 use std::f64::consts::{PI, TAU};
 
 use crate::args::Frame;
 use crate::commands::new::frame::Level;
 
-/// m/s^2.
+/// Gravity, m/s^2.
 const GRAVITY: f64 = 9.81;
-/// kg/m^3, at sea level, ISA.
+/// Air density, kg/m^3, at sea level, ISA.
 const AIR: f64 = 1.225;
 
-/// Parts of the mass: motors, propellers and speed controllers at the ends of the arms; the arms; what is in the middle.
+/// Fractions of the mass: motors, propellers and speed controllers at the ends of the arms; the arms; the rest is in
+/// the centre.
 pub const AT_ENDS: f64 = 0.25;
 pub const IN_ARMS: f64 = 0.10;
 pub const IN_MIDDLE: f64 = 0.65;
-/// The box in the middle: length and width, and height, by the length of an arm.
+/// The box in the centre: length and width, and height, relative to the length of an arm.
 pub const WIDTH: f64 = 0.7;
 pub const HEIGHT: f64 = 0.35;
 
-/// Thrust of all rotors by the weight.
+/// Thrust of all rotors relative to the weight.
 pub const THRUST_TO_WEIGHT: f64 = 2.5;
-/// Of a rotor in the wake of another, by the thrust of that.
+/// Thrust of a rotor in the wake of another, relative to the other's.
 pub const IN_WAKE: f64 = 0.8;
-/// Least thrust by the largest one: motors that idle.
+/// Smallest thrust relative to the largest: idling motors.
 pub const IDLE: f64 = 0.03;
-/// Radius of a propeller by the distance of the axes of neighbours.
+/// Radius of a propeller relative to the distance between the axes of neighbours.
 pub const RADIUS: f64 = 0.45;
-/// Thrust and power coefficients of propellers at rest, T = C_T rho n^2 D^4 and P = C_P rho n^3 D^5 with n in 1/s.
+/// Thrust and power coefficients of static propellers, T = C_T rho n^2 D^4 and P = C_P rho n^3 D^5 with n in 1/s.
 pub const THRUST_COEFFICIENT: f64 = 0.11;
 pub const POWER_COEFFICIENT: f64 = 0.045;
-/// Time constant of a rotor by its diameter, s/m.
+/// Time constant of a rotor relative to its diameter, s/m.
 pub const LAG: f64 = 0.12;
 
 /// Time constant of the servo that tilts a rotor, s.
 pub const SERVO_LAG: f64 = 0.04;
-/// Bandwidth of the attitude of a vehicle whose rotors tilt, by the slowest of its lags.
+/// Attitude bandwidth of a vehicle with tilting rotors, times its slowest lag.
 const ATTITUDE: f64 = 0.16;
 
-/// What is estimated, SI units.
+/// The estimated parameters, SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Largest thrust of a rotor that is not in a wake, N.
+    /// Largest thrust of a rotor outside a wake, N.
     pub thrust: f64,
-    /// Of a propeller, m.
+    /// Radius of a propeller, m.
     pub radius: f64,
-    /// Torque by thrust, m.
+    /// Torque per thrust, m.
     pub drag_ratio: f64,
-    /// Thrust by the square of the speed, N/(rad/s)^2.
+    /// Thrust per squared speed, N/(rad/s)^2.
     pub thrust_coefficient: f64,
-    /// Of a rotor, s.
+    /// Time constant of a rotor, s.
     pub time_constant: f64,
 }
 
 impl Estimate {
-    /// For a frame of this mass (kg) with arms of this length (m); `thrust` (N) where it is known.
+    /// For a frame of this mass (kg) with arms of this length (m); `thrust` (N) if known.
     pub fn new(frame: Frame, mass: f64, arm: f64, thrust: Option<f64>) -> Self {
         let places = frame.places();
         let parts: f64 = places.iter().map(|place| part(place.level)).sum();
@@ -71,7 +72,7 @@ impl Estimate {
         }
     }
 
-    /// Thrust of all rotors by the weight of this mass.
+    /// Thrust of all rotors relative to the weight of this mass.
     pub fn thrust_to_weight(&self, frame: Frame, mass: f64) -> f64 {
         let parts: f64 = frame.places().iter().map(|place| part(place.level)).sum();
         self.thrust * parts / (mass * GRAVITY)
@@ -79,24 +80,25 @@ impl Estimate {
 }
 
 impl Estimate {
-    /// How `fly tune` finds the controller of such a vehicle.
+    /// The arguments with which `fly tune` finds the controller of such a vehicle.
     pub fn tuning(&self, frame: Frame) -> Vec<String> {
         let mut flags = vec!["--fastest".to_owned()];
         if frame.tilts() {
-            // Attitude and motion are chosen apart: where the attitude began slower than the motion, small vehicles would find none.
+            // Attitude and motion are chosen separately: if the search began with an attitude slower than the motion,
+            // it would find nothing for small vehicles.
             let bandwidth = ATTITUDE / self.time_constant.max(SERVO_LAG);
             flags.extend(["--attitude-bandwidth".to_owned(), format!("{bandwidth:.2}")]);
         }
         flags
     }
 
-    /// Acceleration of the reference, m/s^2: gentler where rotors are slow.
+    /// Acceleration of the reference, m/s^2: gentler for slow rotors.
     pub fn acceleration(&self) -> f64 {
         (0.03 / self.time_constant).min(1.0)
     }
 }
 
-/// Thrust by that of a rotor that is not in a wake.
+/// Thrust relative to that of a rotor outside a wake.
 pub fn part(level: Level) -> f64 {
     match level {
         Level::Single | Level::Upper => 1.0,
@@ -104,7 +106,8 @@ pub fn part(level: Level) -> f64 {
     }
 }
 
-/// About x, y and z through the centre, kg m^2: points at the ends, rods along the arms, a box in the middle. At least three arms, evenly around.
+/// Inertia about x, y and z through the centre, kg m^2: points at the ends, rods along the arms, a box in the centre.
+/// At least three arms, evenly spaced.
 pub fn inertia(mass: f64, arm: f64) -> [f64; 3] {
     let square = mass * arm * arm;
     let (ends, arms) = (AT_ENDS * square, IN_ARMS * square / 3.0);
@@ -117,7 +120,7 @@ pub fn inertia(mass: f64, arm: f64) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// Each sum again by points: the ends, a thousand along each arm, the box by its own formula.
+    /// Every sum is recomputed with points: the ends, a thousand along each arm, the box by its own formula.
     #[test]
     fn inertia_is_that_of_points() {
         let (mass, arm, count) = (1.5, 0.25, 6);
@@ -145,7 +148,7 @@ mod tests {
         assert!((AT_ENDS + IN_ARMS + IN_MIDDLE - 1.0).abs() < 1e-12);
     }
 
-    /// A ten-inch propeller at rest: torque by thrust near 0.016 m, 8 N near 6000 1/min.
+    /// A static ten-inch propeller: torque per thrust near 0.016 m, 8 N near 6000 1/min.
     #[test]
     fn a_rotor_is_one_that_can_be_bought() {
         // Neighbours whose propellers have a radius of 0.127 m.

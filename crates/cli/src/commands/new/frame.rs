@@ -1,4 +1,4 @@
-//! Where the rotors of a frame are, and how they turn.
+//! Positions and directions of rotation of a frame's rotors.
 
 use clap::ValueEnum as _;
 
@@ -7,13 +7,13 @@ use crate::args::Frame;
 /// A rotor of a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Of its arm from the x axis about z, degrees.
+    /// Angle of its arm from the x axis about z, degrees.
     pub angle_deg: f64,
-    /// Which of two on one arm it is.
+    /// Its level on the arm.
     pub level: Level,
-    /// Whether its drag torque on the vehicle is about its thrust.
+    /// Whether its drag torque on the vehicle is along its thrust.
     pub positive: bool,
 }
 
@@ -35,7 +35,7 @@ impl Frame {
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::QuadcopterX => {
@@ -62,7 +62,7 @@ impl Frame {
         }
     }
 
-    /// Of its arms from the x axis about z, degrees.
+    /// Angles of its arms from the x axis about z, degrees.
     pub fn arms_deg(self) -> Vec<f64> {
         let (count, first) = match self {
             Self::QuadcopterX | Self::X8 => (4, 45.0),
@@ -91,7 +91,7 @@ impl Frame {
         for (arm, angle_deg) in self.arms_deg().into_iter().enumerate() {
             for level in levels {
                 let alternate = match self {
-                    // All upper ones turn alike.
+                    // All upper rotors turn the same way.
                     Self::Y6 => false,
                     // Two one way and one the other, so that hover needs little tilt.
                     Self::Tricopter => arm != 1,
@@ -114,7 +114,7 @@ impl Frame {
     }
 }
 
-/// Where an arm points.
+/// Describes the direction of an arm.
 fn side(angle_deg: f64) -> String {
     let angle = angle_deg.to_radians();
     let word = |number: f64, above: &'static str, below: &'static str| {

@@ -1,4 +1,4 @@
-//! `fly new`: a new vehicle and its flight, tuned and checked.
+//! `fly new`: creates a vehicle and its flight, tuned and checked.
 
 mod ask;
 mod estimate;
@@ -23,26 +23,26 @@ use crate::telemetry::{Table, significant};
 use estimate::Estimate;
 use vehicle::Body;
 
-/// Least thrust by the weight with which a vehicle can be flown.
+/// Smallest thrust-to-weight ratio with which a vehicle can fly.
 const LEAST_RATIO: f64 = 1.2;
 
-/// What the vehicle shall be.
+/// The requested vehicle.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// How its rotors are arranged.
+    /// Arrangement of its rotors.
     pub frame: Frame,
-    /// kg; `None`: as the URDF says.
+    /// Mass, kg; `None`: from the URDF.
     pub mass: Option<f64>,
-    /// m.
+    /// Arm length, m.
     pub arm_length: f64,
-    /// Largest of a rotor, N, where it is known.
+    /// Largest thrust of a rotor, N, if known.
     pub thrust: Option<f64>,
 }
 
-/// Makes both files, tunes and checks them where nobody sees them, and puts them where they belong.
+/// Creates both files in a temporary folder, tunes and checks them, and moves them to their destination.
 ///
 /// # Errors
-/// Something is missing or cannot fly, or a file is there already; then nothing is left behind.
+/// Something is missing or cannot fly, or a file exists already; then nothing is left behind.
 pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
     let request = request(given)?;
     let (folder, name) = place(given, &request)?;
@@ -117,12 +117,12 @@ pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Resul
     Ok(Exit::Flown)
 }
 
-/// What was made.
+/// The created vehicle and flight.
 struct Made<'a> {
     request: &'a Request,
     body: &'a Body,
     estimate: &'a Estimate,
-    /// Thrust of all rotors by the weight.
+    /// Thrust-to-weight ratio.
     ratio: f64,
     verdict: String,
     /// The flight and the vehicle.
@@ -192,7 +192,7 @@ impl fmt::Display for Made<'_> {
     }
 }
 
-/// What was given, and what is asked for.
+/// The given answers, completed on the terminal.
 fn request(given: &NewArguments) -> Result<Request, Failure> {
     let missing: Vec<&str> = [
         ("--frame", given.frame.is_none()),
@@ -257,7 +257,7 @@ fn place(given: &NewArguments, request: &Request) -> Result<(PathBuf, String), F
     Ok((folder, name))
 }
 
-/// Tunes a flight as the command line would.
+/// Tunes a flight like the command line.
 fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
     let line = ["fly", "tune"].map(OsString::from).into_iter();
     let line = line.chain(flags.into_iter().map(OsString::from));
@@ -290,13 +290,13 @@ fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
     tuned.write(flight)
 }
 
-/// Puts files where they belong, all or none.
+/// Moves files to their destination, all or none.
 fn publish(folder: &Path, files: &[(&Path, &String)]) -> Result<(), Failure> {
     let mut made: Vec<PathBuf> = Vec::new();
     for (from, name) in files {
         let to = folder.join(name);
         let copied = fs::read(from).and_then(|bytes| {
-            // Refuses what has come there meanwhile.
+            // Fails if a file has appeared there meanwhile.
             let mut file = OpenOptions::new().write(true).create_new(true).open(&to)?;
             made.push(to.clone());
             file.write_all(&bytes)?;

@@ -1,4 +1,4 @@
-//! The texts of the new files.
+//! The content of the new files.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ use super::frame::{Level, Place};
 /// The body of the vehicle, without its rotors' positions.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// m, body frame.
+    /// Centre of mass, m, body frame.
     pub center: [f64; 3],
-    /// kg m^2, about the centre of mass.
+    /// Inertia, kg m^2, about the centre of mass.
     pub inertia: [[f64; 3]; 3],
-    /// Where the inertia comes from, for a comment.
+    /// Source of the inertia, for a comment.
     pub source: String,
 }
 
@@ -172,7 +172,7 @@ time_constant = {lag}                  # s, of the servo; estimated
     }
 }
 
-/// The flight. Its controller has no parameters yet: tuning puts them there.
+/// The flight. Its controller has no parameters yet; tuning adds them.
 pub fn flight(name: &str, request: &Request, estimate: &Estimate) -> String {
     let attitude = if request.frame.tilts() {
         "approach = \"energy\"                  # the closed loop is that of a body held by a spring and a damper (docs/energies.md)"
@@ -224,7 +224,7 @@ initial = {{ position = [0.0, 0.0, 1.0], commands = \"first\" }} # m: where the 
     )
 }
 
-/// Four digits, which are more than is known.
+/// Four digits, which is more than is known.
 fn number(x: f64) -> String {
     let digits = format!("{x:.3e}").parse().unwrap_or(x);
     let digits: f64 = digits;

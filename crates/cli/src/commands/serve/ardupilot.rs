@@ -1,4 +1,4 @@
-//! ArduPilot's JSON interface: every frame of pulse widths is a step, and the state after it the answer.
+//! ArduPilot's JSON interface: every frame of pulse widths causes a step, whose resulting state is the answer.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -11,9 +11,9 @@ use super::served::{Served, Until};
 use crate::commands::pace::Pace;
 use crate::exit::{Exit, Failure};
 
-/// How often the socket is left to look at the user.
+/// How often the socket is interrupted to check for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
-/// After this silence of its autopilot another one is answered.
+/// After this silence of its autopilot, another one is accepted.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Answers frames until the end.
@@ -43,12 +43,12 @@ pub fn serve(
         known: None,
         line: String::with_capacity(1024),
     };
-    // Room for whatever a stranger sends.
+    // Large enough for any datagram.
     let mut buffer = vec![0; 1 << 16];
     while !session.served.is_over(&until) {
         let (length, from) = match socket.recv_from(&mut buffer) {
             Ok(received) => received,
-            // Nothing came; or what was sent before found nobody.
+            // Nothing arrived, or an earlier answer was not received.
             Err(error) if is_usual(&error) => continue,
             Err(error) => return Err(open(error)),
         };
@@ -66,7 +66,7 @@ pub fn serve(
         if !session.answer(&frame)? {
             return Ok(());
         }
-        // One that vanishes asks again, or comes back.
+        // An autopilot that has vanished asks again or reconnects.
         if let Err(error) = socket.send_to(session.line.as_bytes(), from)
             && !is_usual(&error)
         {
@@ -86,11 +86,11 @@ fn is_usual(error: &io::Error) -> bool {
 struct Session<'a, 'b> {
     served: &'a mut Served<'b>,
     pace: Pace,
-    /// Who is answered, and when it was last heard.
+    /// The autopilot that is answered, and when it was last heard.
     peer: Option<(SocketAddr, Instant)>,
-    /// The number of the last frame.
+    /// Number of the last frame.
     count: Option<u32>,
-    /// When the autopilot began, simulated s.
+    /// Simulated time at which the autopilot began, s.
     origin: f64,
     samples: Sensed,
     /// The last inertial sample and motion.
@@ -100,7 +100,7 @@ struct Session<'a, 'b> {
 }
 
 impl Session<'_, '_> {
-    /// Whether it is the autopilot that is answered.
+    /// Whether this is the autopilot that is answered.
     fn admit(&mut self, from: SocketAddr, now: Instant) -> bool {
         match self.peer {
             Some((peer, last)) if peer != from && now - last < SILENCE => {
@@ -117,17 +117,17 @@ impl Session<'_, '_> {
         true
     }
 
-    /// Makes the answer to a frame. Returns false where there will be no more.
+    /// Computes the answer to a frame. Returns false at the end of the frames.
     fn answer(&mut self, frame: &ServoFrame) -> Result<bool, Failure> {
         match self.count {
-            // It has not had our answer.
+            // It did not receive our answer.
             Some(count) if frame.count == count && !self.line.is_empty() => {
                 self.served.counts.repeated += 1;
                 return Ok(true);
             }
             Some(count) if frame.count < count => {
                 self.served.counts.restarts += 1;
-                // Its clock begins anew, and so does what it is told.
+                // Its clock restarts, and so does the time in our answers.
                 self.origin = self.served.time();
                 tracing::warn!(
                     "ArduPilot began anew at frame {} after {count}",
@@ -139,7 +139,7 @@ impl Session<'_, '_> {
         }
         self.count = Some(frame.count);
         self.served.pulses(&frame.pulses);
-        // Without both there is no answer yet.
+        // Both are needed for an answer.
         loop {
             if !self.served.step(&mut self.samples)? {
                 return Ok(false);

@@ -1,4 +1,4 @@
-//! `fly serve --as px4|ardupilot`: gives the simulated vehicle to an autopilot.
+//! `fly serve --as px4|ardupilot`: connects the simulated vehicle to an autopilot.
 
 mod ardupilot;
 mod px4;
@@ -22,9 +22,10 @@ use crate::telemetry::Terminal;
 use report::Report;
 use served::Served;
 
-/// Sensors that are fitted where the configuration has none: with little noise and without offsets. An autopilot takes one that is exact for broken.
-/// PX4 expects fixes to be 0.11 s old (`EKF2_GPS_DELAY`): younger ones put it as far ahead of where it is.
-/// Each name with its table, and a rate, Hz, that is reduced to a whole fraction of the simulation's.
+/// Sensors that are added if the configuration has none: with little noise and without offsets, because an autopilot
+/// considers an exact sensor broken. PX4 expects fixes to be 0.11 s old (`EKF2_GPS_DELAY`); with younger ones its
+/// position leads by the difference. Each entry has a name, a table, and a rate, Hz, which is reduced to an integer
+/// fraction of the simulation's.
 const SENSORS: [(&str, &str, Option<f64>); 4] = [
     (
         "imu",
@@ -90,7 +91,7 @@ pub fn run(
     }
 }
 
-/// The configuration at the rate of the autopilot, with sensors.
+/// The configuration at the autopilot's rate, with sensors.
 fn configuration(
     wish: &ServeArguments,
     mut options: Options,
@@ -149,7 +150,7 @@ fn outputs(
     })
 }
 
-/// An error where a value stands.
+/// An error at the place of a value.
 fn refused(document: &Document, path: &str, what: &str, label: &str) -> Failure {
     let diagnostic = Diagnostic::new(format!("`{path}` {what}"));
     let diagnostic = match document.place(path) {

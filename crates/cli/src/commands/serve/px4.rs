@@ -1,4 +1,4 @@
-//! PX4's simulator interface: it connects, is sent samples, and replies with its outputs.
+//! PX4's simulator interface: PX4 connects, receives samples, and replies with its outputs.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -22,18 +22,18 @@ const IDENTITY: Identity = Identity {
     component: 51,
 };
 
-/// How often a peer is looked for.
+/// How often a connection is checked for.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long an autopilot that has connected may take to say who it is before it is sent samples.
+/// How long a connected autopilot may take to identify itself before it receives samples.
 const GREETING: Duration = Duration::from_millis(100);
-/// How long a lockstepped autopilot may take for its reply. Then time goes on without it.
+/// How long a lockstepped autopilot may take to reply; after that, time continues without it.
 const REPLY: Duration = Duration::from_secs(1);
-/// Of our heartbeat.
+/// Period of our heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// PX4 takes the time 0 for none: the simulation's 0 is this on its clock, µs.
+/// PX4 treats the time 0 as missing: the simulation's 0 is this on its clock, µs.
 const START: u64 = 1_000_000;
 
-/// Serves one connection after the other. While nobody is connected time stands still.
+/// Serves one connection after the other. Time stands still without a connection.
 pub fn serve(
     address: SocketAddr,
     origin: Origin,
@@ -87,7 +87,7 @@ pub fn serve(
     Ok(())
 }
 
-/// Why a connection ended before the end.
+/// Why a connection ended early.
 enum Gone {
     Autopilot(io::Error),
     Plant(Failure),
@@ -99,25 +99,25 @@ impl From<io::Error> for Gone {
     }
 }
 
-/// What outlives a connection.
+/// State that survives a connection.
 struct Session<'a, 'b> {
     served: &'a mut Served<'b>,
     encoder: Encoder,
     pace: Pace,
     until: Until<'a>,
-    /// Those that have not been sent.
+    /// Samples that have not been sent.
     samples: Sensed,
 }
 
 /// One connection.
 struct Connection {
     wire: Wire,
-    /// Whether the autopilot waits for us, and we for it.
+    /// Whether the autopilot and the plant wait for each other.
     lockstep: bool,
     heartbeat: Option<Instant>,
-    /// Whether it was said that a reply did not come.
+    /// Whether a missing reply was reported.
     told: bool,
-    /// What was no message, so far.
+    /// Number of invalid messages so far.
     bad: u64,
 }
 
@@ -134,7 +134,7 @@ impl Session<'_, '_> {
             told: false,
             bad: 0,
         };
-        // Whoever steps in lockstep may say so before the first samples.
+        // An autopilot may announce lockstep before the first samples.
         let greeting = Instant::now() + GREETING;
         if let Some(message) = connection.wire.receive(Some(greeting))? {
             self.take(&mut connection, &message, 0);
@@ -149,7 +149,7 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    /// Sends the samples of this instant and takes the outputs that follow.
+    /// Sends the current samples and applies the outputs that follow.
     fn exchange(&mut self, connection: &mut Connection) -> Result<(), Gone> {
         let samples = std::mem::take(&mut self.samples);
         let nanoseconds = u64::try_from(self.served.plant.frame().time).unwrap_or(0);
@@ -158,7 +158,7 @@ impl Session<'_, '_> {
         if let (true, Some(due)) = (connection.lockstep, due) {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
         }
-        // What has come since is older than these samples.
+        // Messages received since then are older than these samples.
         while let Some(message) = connection.wire.receive(None)? {
             self.take(connection, &message, time);
         }
@@ -171,7 +171,7 @@ impl Session<'_, '_> {
             connection.heartbeat = Some(now);
             wire.queue(&heartbeat());
         }
-        // What the time of the samples moves comes after what stands beside it.
+        // Messages that advance the time are sent after the others of the same time.
         if let Some(motion) = &samples.motion {
             wire.queue(&MavMessage::HIL_STATE_QUATERNION(
                 self.encoder.state(time, motion),
@@ -192,7 +192,8 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    /// Waits for the reply to the samples of `time`; while the autopilot is not in lockstep, until the next ones are due.
+    /// Waits for the reply to the samples at `time` or, if the autopilot is not in lockstep, until the next ones are
+    /// due.
     fn wait(
         &mut self,
         connection: &mut Connection,
@@ -203,7 +204,7 @@ impl Session<'_, '_> {
         let deadline = sent + REPLY;
         loop {
             let until = if connection.lockstep { deadline } else { due };
-            // Ctrl-C does not wait for an autopilot that hangs.
+            // Ctrl-C must work while an autopilot hangs.
             let look = until.min(Instant::now() + LOOK);
             let Some(message) = connection.wire.receive(Some(look))? else {
                 if self.until.interrupted.load(Ordering::Relaxed) {
@@ -231,14 +232,14 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Takes a message. Returns whether it is a lockstepped autopilot's reply to the samples of `time`.
+    /// Processes a message. Returns whether it is a lockstepped autopilot's reply to the samples at `time`.
     fn take(&mut self, connection: &mut Connection, message: &MavMessage, time: u64) -> bool {
         let MavMessage::HIL_ACTUATOR_CONTROLS(controls) = message else {
             return false;
         };
         (self.served).control(&controls.controls, px4::is_armed(controls));
         connection.lockstep = px4::is_lockstep(controls);
-        // Simulators' clients that tell no time reply in turn.
+        // Clients that report no time reply in order.
         connection.lockstep && (controls.time_usec == 0 || controls.time_usec >= time)
     }
 }

@@ -1,4 +1,4 @@
-//! What happened, as it is printed.
+//! The printed summary of a service.
 
 use std::fmt;
 

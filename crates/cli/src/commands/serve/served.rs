@@ -1,4 +1,4 @@
-//! The plant as an autopilot has it: samples out, outputs in.
+//! The plant for an autopilot: samples out, outputs in.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,51 +9,51 @@ use fly_mavlink::outputs::OutputMap;
 use crate::config::Configuration;
 use crate::exit::{Exit, Failure};
 
-/// When it ends.
+/// When the service ends.
 #[derive(Clone, Copy)]
 pub struct Until<'a> {
-    /// By the user.
+    /// Set when the user interrupts it.
     pub interrupted: &'a AtomicBool,
-    /// By itself, simulated s.
+    /// Simulated duration, s.
     pub duration: Option<f64>,
 }
 
-/// What an autopilot is served.
+/// The plant that an autopilot controls.
 pub struct Served<'a> {
     pub plant: Plant<'a>,
     pub outputs: OutputMap,
     sensors: Sensors,
     commands: Vec<f64>,
-    /// What the actuators do at rest.
+    /// The actuators' commands at rest.
     rest: Vec<f64>,
-    /// m/s², downwards.
+    /// Gravity, m/s², downwards.
     pub gravity: f64,
     pub counts: Counts,
-    /// From samples to the reply to them.
+    /// From the samples to the reply to them.
     pub latency: Histogram,
 }
 
-/// What happened.
+/// Counts of events.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Replies of the autopilot, and those of an armed one.
     pub replies: u64,
     pub armed: u64,
-    /// Steps to which no reply came in time.
+    /// Steps without a reply in time.
     pub unanswered: u64,
-    /// How often it came, and how often it began anew.
+    /// Number of connections, and of restarts.
     pub connections: u64,
     pub restarts: u64,
-    /// Frames that were asked for again, and those that never came.
+    /// Repeated and missing frames.
     pub repeated: u64,
     pub lost: u64,
-    /// What was no message, and what another sender sent.
+    /// Invalid messages, and messages from other senders.
     pub bad: u64,
     pub strangers: u64,
     told: Told,
 }
 
-/// What was said once.
+/// Messages that have been reported once.
 #[derive(Debug, Default)]
 struct Told {
     bad: bool,
@@ -61,7 +61,7 @@ struct Told {
 }
 
 impl Counts {
-    /// Something came that is no message.
+    /// Counts invalid messages.
     pub fn bad(&mut self, so_many: u64, why: &dyn std::fmt::Display) {
         self.bad += so_many;
         if so_many > 0 && !std::mem::replace(&mut self.told.bad, true) {
@@ -71,7 +71,7 @@ impl Counts {
         }
     }
 
-    /// Somebody else sent something.
+    /// Counts a message from another sender.
     pub fn stranger(&mut self, who: &dyn std::fmt::Display) {
         self.strangers += 1;
         if !std::mem::replace(&mut self.told.strangers, true) {
@@ -111,9 +111,10 @@ impl<'a> Served<'a> {
         })
     }
 
-    /// Steps the plant until it has an inertial sample; what else was sampled meanwhile is in `samples`. Returns false where there will be no more.
+    /// Steps the plant until it has an inertial sample; other samples are added to `samples`. Returns false at the end
+    /// of the frames.
     pub fn step(&mut self, samples: &mut Sensed) -> Result<bool, Failure> {
-        // A sensor that fails brings none for a while.
+        // A failing sensor delivers none for a while.
         for _ in 0..MOST_STEPS {
             let frame = match self.plant.step() {
                 Ok(Some(frame)) => frame,
@@ -141,7 +142,7 @@ impl<'a> Served<'a> {
                 .is_some_and(|duration| self.time() >= duration - 1e-9)
     }
 
-    /// Takes controls, 0 to 1 and -1 to 1. A disarmed autopilot's actuators rest.
+    /// Applies controls, 0 to 1 and -1 to 1. The actuators of a disarmed autopilot are at rest.
     pub fn control(&mut self, controls: &[f32], armed: bool) {
         self.counts.replies += 1;
         self.counts.armed += u64::from(armed);
@@ -154,19 +155,19 @@ impl<'a> Served<'a> {
         self.plant.command(&self.commands);
     }
 
-    /// Takes pulse widths, µs.
+    /// Applies pulse widths, µs.
     pub fn pulses(&mut self, pulses: &[u16]) {
         self.counts.replies += 1;
         self.outputs.commands_of_pulses(pulses, &mut self.commands);
         self.plant.command(&self.commands);
     }
 
-    /// The autopilot is gone: nothing drives the actuators.
+    /// Releases the actuators after the autopilot has gone.
     pub fn release(&mut self) {
         self.commands.copy_from_slice(&self.rest);
         self.plant.command(&self.commands);
     }
 }
 
-/// An autopilot hears nothing for no longer than these steps.
+/// Largest number of steps without a sample for the autopilot.
 const MOST_STEPS: usize = 1000;

@@ -1,4 +1,4 @@
-//! Puts parameters into a configuration and leaves everything else in it as it was written.
+//! Writes parameters to a configuration and leaves everything else unchanged.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,19 +16,20 @@ use super::replace::replace;
 use crate::config::{self, Diagnostic};
 use crate::exit::{Exit, Failure};
 
-/// What is to be replaced.
+/// The parts to replace.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
     /// Pairs, poles or gains.
     pub parameters: bool,
-    /// The bandwidth of the observer of disturbances.
+    /// The bandwidth of the disturbance observer.
     pub observer: bool,
 }
 
-/// Replaces what has changed of the file's controller.
+/// Replaces the parts of the file's controller that have changed.
 ///
 /// # Errors
-/// The file is not a configuration that these parameters can stand in, or it cannot be read or replaced; it is then what it was.
+/// The file is not a configuration that can hold these parameters, or it cannot be read or replaced; it is then
+/// unchanged.
 pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Result<(), Failure> {
     let name = file.display();
     let failed = |what: &str, why: &dyn std::fmt::Display| {
@@ -46,7 +47,7 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
         ),
         _ => failed("read", &error),
     })?;
-    // Wrong before: said with the place in what the user wrote.
+    // An existing error is reported at its place in the user's text.
     config::check_sections(file, &text)?;
     let mut document: DocumentMut = text.parse().map_err(|error| failed("read", &error))?;
     if put_settings(&mut document, settings, changes).is_none() {
@@ -80,7 +81,7 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
     replace(file, &text).map_err(|error| failed("replace", &error))
 }
 
-/// The parameters as they would stand in `[controller]`, as data.
+/// The parameters as they would appear in `[controller]`, as data.
 pub fn as_json(settings: &ControllerSettings) -> serde_json::Value {
     let mut document = DocumentMut::new();
     let changes = Changes {
@@ -298,7 +299,7 @@ fn put_moment(table: &mut dyn TableLike, moment: &SecondMomentSettings) {
     }
 }
 
-/// Keeps the pairs with their comments if there are as many, else makes new ones in their place.
+/// Keeps the pairs with their comments if their number matches, else replaces them by new ones.
 fn make_pairs(controller: &mut dyn TableLike, count: usize) {
     let found = match controller.get("pairs") {
         Some(Item::ArrayOfTables(tables)) => tables.len(),
@@ -323,7 +324,7 @@ fn pair_table(controller: &mut dyn TableLike, index: usize) -> Option<&mut dyn T
     }
 }
 
-/// The table at this key, made if it is missing.
+/// The table at this key; creates it if it is missing.
 fn table<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn TableLike> {
     above
         .entry(key)
@@ -331,7 +332,7 @@ fn table<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn Tabl
         .as_table_like_mut()
 }
 
-/// The same in one line, if it is made; in the place of what is no table.
+/// The table at this key; creates an inline table if it is missing, or replaces a value that is not a table.
 fn inline<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn TableLike> {
     if above.get(key).is_some_and(|item| !item.is_table_like()) {
         above.remove(key);
@@ -342,7 +343,7 @@ fn inline<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn Tab
         .as_table_like_mut()
 }
 
-/// Sets a value; the comment and the spaces around it stay, and what has the value already is left as it is written.
+/// Sets a value and keeps its comment and spacing; leaves an equal value as it is written.
 fn put(table: &mut dyn TableLike, key: &str, value: impl Into<Value>) {
     let value = value.into();
     match table.get_mut(key) {
@@ -353,7 +354,7 @@ fn put(table: &mut dyn TableLike, key: &str, value: impl Into<Value>) {
     }
 }
 
-/// Sets an array of numbers, element by element where there is one of the same length.
+/// Sets an array of numbers, element by element if there is one of the same length.
 fn put_numbers(table: &mut dyn TableLike, key: &str, numbers: &[f64]) {
     match table.get_mut(key).and_then(Item::as_array_mut) {
         Some(array) if array.len() == numbers.len() => {

@@ -1,25 +1,25 @@
-//! What a search has found, in words.
+//! The results of a search, in words.
 
 use fly_control::analysis::Margins;
 use fly_control::tuning::{Fastest, SCAN};
 
 use crate::telemetry::{Table, significant};
 
-/// The fastest of everything that was searched for.
+/// The fastest solution of each search.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What was to be kept.
+    /// The margins to keep.
     pub margins: Option<Margins>,
-    /// Of the motion.
+    /// The motion.
     pub motion: Option<Fastest>,
-    /// Of the attitude, or of the turn about the vertical.
+    /// The attitude, or the rotation about the vertical.
     pub attitude: Option<Fastest>,
-    /// Of the observer of disturbances.
+    /// The disturbance observer.
     pub observer: Option<Fastest>,
 }
 
 impl Found {
-    /// One row for each; `None` if nothing was searched.
+    /// One row each; `None` if nothing was searched.
     pub fn table(&self) -> Option<Table> {
         let Margins {
             gain,

@@ -1,4 +1,4 @@
-//! Limits within which a vehicle is led to a goal that is far away, and where they come from.
+//! Limits on the way to a distant goal, and their sources.
 
 use fly_control::ControllerSettings;
 use fly_control::analysis::{ClosedLoop, HoverMargins};
@@ -7,10 +7,10 @@ use fly_mechanics::Vehicle;
 
 use crate::telemetry::{Table, significant};
 
-/// The tilt, degrees, below which a vehicle's own limit counts: the usual one is 35.
+/// The tilt, degrees, below which a vehicle's own limit is shown; the default is 35.
 const USUAL_TILT: f64 = 34.999;
 
-/// One row for each limit; `None` where nothing leads the vehicle.
+/// One row for each limit; `None` without a governor.
 ///
 /// # Errors
 /// Limits that the vehicle cannot have.
@@ -19,7 +19,7 @@ pub(super) fn table(
     vehicle: &Vehicle,
     closed: &ClosedLoop,
 ) -> Result<Option<Table>, SettingsError> {
-    // Only what has energies of ten numbers is led.
+    // Only controllers with energies of ten parameters have a governor.
     if !settings.is_of_body() {
         return Ok(None);
     }

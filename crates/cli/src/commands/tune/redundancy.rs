@@ -1,4 +1,4 @@
-//! What redundant inputs do with their freedom, and what it leaves of their limits.
+//! How redundant inputs use their freedom, and the remaining distance to their limits.
 
 use fly_control::ControllerSettings;
 use fly_control::analysis::input_rank;
@@ -8,7 +8,7 @@ use fly_mechanics::System;
 
 use crate::telemetry::{Table, significant};
 
-/// Of a system at rest in this configuration; `None` without redundant inputs.
+/// For a system at rest in this configuration; `None` without redundant inputs.
 pub(super) fn table(system: &System, settings: &ControllerSettings, rest: &[f64]) -> Option<Table> {
     let inputs = system.inputs.input_dim();
     let rank = input_rank(&system.model, &system.inputs);

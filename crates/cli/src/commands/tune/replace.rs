@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Puts `text` in the place of the file: written beside it, brought to the disk, then renamed over it. Whoever reads the file,
-/// and whoever loses power, finds the old text or the new one. Its permissions stay, and a link stays a link.
+/// Replaces the file by `text`: writes a temporary file, syncs it and renames it. After a crash or power loss, the file
+/// has either the old text or the new one. Its permissions stay, and a link stays a link.
 pub(super) fn replace(file: &Path, text: &str) -> io::Result<()> {
     let file = fs::canonicalize(file)?;
     let metadata = fs::metadata(&file)?;

@@ -1,4 +1,4 @@
-//! What `fly tune` prints.
+//! The report of `fly tune`.
 #![allow(non_snake_case)]
 
 use std::fmt;
@@ -21,17 +21,17 @@ use crate::commands::as_flown::{self, Finding};
 use crate::config::Model;
 use crate::telemetry::{Table, significant};
 
-/// Sections of the analysis in the order of printing, and what is wrong.
+/// Sections of the analysis in printing order, and the problems.
 #[derive(Debug, Default)]
 pub struct Report {
     sections: Vec<(String, Table)>,
-    /// Of the closed loop without lags, 1/s.
+    /// Poles of the closed loop without lags, 1/s.
     poles: Vec<Complex<f64>>,
     problems: Vec<String>,
 }
 
 impl Report {
-    /// Of a system under its controller, about rest in this configuration.
+    /// For a system under its controller, about rest in this configuration.
     pub fn new(
         model: &Model,
         settings: &ControllerSettings,
@@ -81,7 +81,7 @@ impl Report {
         report
     }
 
-    /// The sections as they are printed, and the poles to all digits.
+    /// The sections as printed, and the poles with all digits.
     pub fn as_json(&self) -> Value {
         let sections = self.sections.iter();
         let sections =
@@ -99,7 +99,8 @@ impl Report {
         self.sections.push((title.into(), table));
     }
 
-    /// Of a template its pairs, of the textbook controllers of joints what they are to every velocity, of state feedback its gains.
+    /// For a template its pairs, for the textbook joint controllers their effect on every velocity, for state feedback
+    /// its gains.
     fn parameters(&mut self, system: &System, controller: &Controller<SystemPlant>, rest: &[f64]) {
         let model = &system.model;
         let mut joints: Vec<(String, [String; 3])> = Vec::new();
@@ -173,7 +174,7 @@ impl Report {
         }
     }
 
-    /// Of state feedback: what each input does against each error, and against its rate.
+    /// For state feedback, the response of each input to each error and its rate.
     fn gains(&mut self, system: &System, [F_K, F_D]: &[DMatrix<f64>; 2]) {
         let mut table = Table::default();
         let inputs = (1..=F_K.nrows()).map(|j| format!("input {j}"));
@@ -211,7 +212,7 @@ impl Report {
         self.section(title, table);
     }
 
-    /// Where the system rests.
+    /// The rest configuration.
     fn configuration(&mut self, system: &System, rest: &[f64]) {
         let mut table = Table::default();
         for (body, joint) in system.model.bodies().zip(&system.joints) {
@@ -373,7 +374,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// One row for every mode, the slowest first.
+/// One row for every mode, slowest first.
 fn poles(poles: &[Complex<f64>]) -> Table {
     let mut table = Table::default();
     table.row(
@@ -407,7 +408,7 @@ fn row(mode: &Mode) -> [String; 5] {
     ]
 }
 
-/// A pair of bodies that a hinge or a slider connects, in three numbers.
+/// A pair of bodies connected by a revolute or prismatic joint, in three numbers.
 fn numbers(pair: &PairSettings) -> Option<[String; 3]> {
     match (&pair.stiffness, &pair.damping, &pair.inertia) {
         (EnergySettings::Number(k), EnergySettings::Number(d), EnergySettings::Number(m)) => {
@@ -420,7 +421,7 @@ fn numbers(pair: &PairSettings) -> Option<[String; 3]> {
 fn moment(matrix: &Matrix4<f64>, [weight, about]: [&str; 2]) -> [String; 3] {
     let moment = SecondMoment::from_matrix4(*matrix);
     let tensor = moment.moment_about_center();
-    // What is left of differences of large numbers is nothing.
+    // Round-off of differences of large numbers is zero.
     let clean = tensor.map(|x| {
         if x.abs() < 1e-9 * tensor.amax() {
             0.0
