@@ -77,8 +77,8 @@ pub fn bodies(panel: &mut Panel, system: &System, poses: &[SE3<f64>], look: &Loo
     let nearness = |i: &usize| look.view.nearness(&poses[*i].translation);
     order.sort_by(|a, b| nearness(a).total_cmp(&nearness(b)));
     for i in order {
-        for shape in &scene.bodies[i].shapes {
-            draw_shape(panel, shape, &poses[i], look);
+        for part in &scene.bodies[i].shapes {
+            draw_shape(panel, &part.shape, &poses[i], look);
         }
         for rotor in scene.rotors.iter().filter(|rotor| rotor.body == i) {
             let center = act(&poses[i], rotor.position);
@@ -131,6 +131,15 @@ fn draw_shape(panel: &mut Panel, shape: &Shape, pose: &SE3<f64>, look: &Look) {
                 panel
                     .add(Area::new(face.to_vec(), color).opacity(0.3 * look.opacity))
                     .add(Curve::new(face.to_vec(), color).width(1.0));
+            }
+        }
+        Shape::Mesh {
+            vertices,
+            triangles,
+        } => {
+            for triangle in triangles {
+                let corners = triangle.map(|i| view.at(&act(pose, vertices[i as usize])));
+                panel.add(Area::new(corners.to_vec(), color).opacity(0.3 * look.opacity));
             }
         }
         Shape::Ball { center, .. } => {
