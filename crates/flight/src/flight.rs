@@ -15,7 +15,7 @@ use crate::health::{ActuatorEvent, Source};
 use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
-use crate::recorder::Recorder;
+use crate::recorder::{Punctuality, Recorder};
 use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 use crate::verdict::{End, Evidence, Verdict};
@@ -368,8 +368,7 @@ impl Flight<'_> {
                 _ => tracing::error!("{at:.3} s: {why}the flight ends before its first command"),
             },
             (_, Mode::TakingOff) => tracing::info!("{at:.3} s: taking off"),
-            (Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying, _)
-                if event.trigger.is_some() => {}
+            (from, _) if from.is_usual() && event.trigger.is_some() => {}
             _ => tracing::warn!("{at:.3} s: {why}flying on"),
         }
     }
@@ -400,6 +399,14 @@ impl Flight<'_> {
     /// The supervisor's mode.
     pub fn mode(&self) -> Mode {
         self.pilot.supervisor().mode()
+    }
+
+    /// How punctual it has been so far. Does not allocate.
+    pub fn punctuality(&self) -> Punctuality {
+        Punctuality {
+            is_real_time: self.link.is_real_time(),
+            ..self.recorder.punctuality()
+        }
     }
 
     /// Flight time at which it ends by itself, s; `None` if only its backend or its user ends it.

@@ -23,7 +23,7 @@ const LASTING: &str = "foxglove.SceneUpdate";
 
 /// A message on its way to viewers.
 #[derive(Debug)]
-pub struct Packet {
+pub(crate) struct Packet {
     /// Its channel.
     pub channel: usize,
     /// Flight time, ns.
@@ -33,9 +33,9 @@ pub struct Packet {
 }
 
 /// The channels that a viewer wants, by their number, with what it calls them.
-pub type Subscriptions = Arc<Mutex<HashMap<usize, u32>>>;
+pub(crate) type Subscriptions = Arc<Mutex<HashMap<usize, u32>>>;
 
-/// What all threads share.
+/// What has come of a flight, for everyone who watches it: pages, viewers, a terminal. A thread of its own takes the rows from the flight, which never waits.
 #[derive(Debug, Default)]
 pub struct Hub {
     state: Mutex<State>,
@@ -46,7 +46,7 @@ pub struct Hub {
 
 /// A page that is to be told how the flight has ended, for as long as this lives.
 #[derive(Debug)]
-pub struct Untold<'a>(&'a Hub);
+pub(crate) struct Untold<'a>(&'a Hub);
 
 impl Drop for Untold<'_> {
     fn drop(&mut self) {
@@ -79,7 +79,7 @@ impl Hub {
     ///
     /// # Errors
     /// There can be no thread.
-    pub fn begin(self: &Arc<Self>, header: &Header, tapped: Tapped) -> io::Result<()> {
+    pub(crate) fn begin(self: &Arc<Self>, header: &Header, tapped: Tapped) -> io::Result<()> {
         let encoder = Encoder::new(header);
         let mut state = self.state();
         state.live = Some(LiveFlight::new(header));
@@ -129,7 +129,7 @@ impl Hub {
     }
 
     /// How the flight ended; its rows end after that.
-    pub fn finish(&self, run: RunMetadata) {
+    pub(crate) fn finish(&self, run: RunMetadata) {
         self.state().run = Some(run);
     }
 
@@ -139,13 +139,13 @@ impl Hub {
     }
 
     /// Someone who wants to know the end.
-    pub fn untold(&self) -> Untold<'_> {
+    pub(crate) fn untold(&self) -> Untold<'_> {
         self.untold.fetch_add(1, Ordering::AcqRel);
         Untold(self)
     }
 
     /// Whether all who want to know the end do.
-    pub fn is_told(&self) -> bool {
+    pub(crate) fn is_told(&self) -> bool {
         self.is_over() && self.untold.load(Ordering::Acquire) == 0
     }
 
@@ -155,12 +155,12 @@ impl Hub {
     }
 
     /// The channels of the flight; none before it has begun.
-    pub fn channels(&self) -> Arc<[Channel]> {
+    pub(crate) fn channels(&self) -> Arc<[Channel]> {
         Arc::clone(&self.state().channels)
     }
 
     /// Someone who wants messages.
-    pub fn view(&self) -> (Subscriptions, Receiver<Arc<Packet>>) {
+    pub(crate) fn view(&self) -> (Subscriptions, Receiver<Arc<Packet>>) {
         let (queue, packets) = sync_channel(QUEUE);
         let subscriptions = Subscriptions::default();
         self.state().viewers.push(Viewer {
@@ -171,7 +171,7 @@ impl Hub {
     }
 
     /// The message of a channel that holds, if there is one.
-    pub fn lasting(&self, channel: usize) -> Option<Arc<Packet>> {
+    pub(crate) fn lasting(&self, channel: usize) -> Option<Arc<Packet>> {
         self.state().lasting.get(&channel).cloned()
     }
 }

@@ -13,6 +13,8 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals;
 
+use crate::telemetry::leave_screen;
+
 /// How long after an interruption another one does not end the process.
 const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
 
@@ -93,6 +95,7 @@ fn end_at_once(line: Option<&EmergencyLine>) {
         });
         let _ = is_told.recv_timeout(LAST_WORDS);
     }
+    leave_screen();
     signal_hook::low_level::exit(INTERRUPTED);
 }
 
