@@ -84,7 +84,13 @@ pub struct Arguments {
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
     pub view: Option<u16>,
 
-    /// A simulation or a replay goes so many times as fast as real time; 0: as fast as it can [default: 0, with --mavlink-out or --view 1]
+    /// Show the flight on the whole terminal while it is flown: state, errors, inputs within their limits, timing, messages
+    ///
+    /// A simulation then keeps pace with real time (--speed). Ctrl-C ends the flight; the terminal is as before after it. NO_COLOR=1 draws without colours.
+    #[arg(long, conflicts_with = "quiet")]
+    pub tui: bool,
+
+    /// A simulation or a replay goes so many times as fast as real time; 0: as fast as it can [default: 0, with --mavlink-out, --view or --tui 1]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = not_negative)]
     pub speed: Option<f64>,
 
@@ -124,6 +130,10 @@ pub struct ConfigurationArguments {
     #[arg(long, requires = "backend", global = true)]
     pub set_parameters: bool,
 
+    /// Look for the meshes of a URDF vehicle in this folder, too: the same as --set vehicle.mesh_dir=DIR
+    #[arg(long, value_name = "DIR", value_parser = folder, global = true)]
+    pub mesh_dir: Option<PathBuf>,
+
     /// Load the plugin that a configuration file names by its path: its code runs with all your rights
     #[arg(long, global = true)]
     pub allow_plugin: bool,
@@ -138,10 +148,15 @@ impl ConfigurationArguments {
     pub fn options(&self) -> Option<Options> {
         let parameters = self.backend.as_ref().filter(|_| self.set_parameters);
         let parameters = parameters.map(|name| format!("backend.{name}.set_parameters=true"));
+        let meshes = self.mesh_dir.as_ref().map(|folder| {
+            let folder = toml::Value::from(folder.to_string_lossy().into_owned());
+            format!("vehicle.mesh_dir={folder}")
+        });
+        let set = self.set.iter().cloned().chain(parameters).chain(meshes);
         Some(Options {
             config: self.config.clone()?,
             backend: self.backend.clone(),
-            set: self.set.iter().cloned().chain(parameters).collect(),
+            set: set.collect(),
             allow_plugin: self.allow_plugin,
         })
     }

@@ -87,12 +87,12 @@ pub fn bodies(panel: &mut Panel, system: &System, poses: &[SE3<f64>], look: &Loo
     order.sort_by(|a, b| nearness(a).total_cmp(&nearness(b)));
     for i in order {
         let wheels = surfaces(system, &scene.bodies[i].name);
-        for shape in &scene.bodies[i].shapes {
+        for part in &scene.bodies[i].shapes {
             // A wheel says more than the box of its inertia.
             if !(wheels.iter().any(|(_, surface)| is_disc(surface))
-                && matches!(shape, Shape::Box { .. }))
+                && matches!(part.shape, Shape::Box { .. }))
             {
-                draw_shape(panel, shape, &poses[i], look);
+                draw_shape(panel, &part.shape, &poses[i], look);
             }
         }
         for (frame, surface) in wheels {
@@ -153,6 +153,15 @@ fn draw_shape(panel: &mut Panel, shape: &Shape, pose: &SE3<f64>, look: &Look) {
                 panel
                     .add(Area::new(face.to_vec(), color).opacity(0.3 * look.opacity))
                     .add(Curve::new(face.to_vec(), color).width(1.0));
+            }
+        }
+        Shape::Mesh {
+            vertices,
+            triangles,
+        } => {
+            for triangle in triangles {
+                let corners = triangle.map(|i| view.at(&act(pose, vertices[i as usize])));
+                panel.add(Area::new(corners.to_vec(), color).opacity(0.3 * look.opacity));
             }
         }
         Shape::Ball { center, .. } => {

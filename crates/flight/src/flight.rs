@@ -15,7 +15,7 @@ use crate::health::{ActuatorEvent, Source};
 use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
-use crate::recorder::Recorder;
+use crate::recorder::{Punctuality, Recorder};
 use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 use crate::verdict::{End, Evidence, Verdict};
@@ -370,8 +370,7 @@ impl Flight<'_> {
                 _ => tracing::error!("{at:.3} s: {why}the flight ends before its first command"),
             },
             (_, Mode::TakingOff) => tracing::info!("{at:.3} s: taking off"),
-            (Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying, _)
-                if event.trigger.is_some() => {}
+            (from, _) if from.is_usual() && event.trigger.is_some() => {}
             _ => tracing::warn!("{at:.3} s: {why}flying on"),
         }
     }
@@ -404,7 +403,15 @@ impl Flight<'_> {
         self.pilot.supervisor().mode()
     }
 
-    /// Flight time at which the flight ends by itself, s; `None` if only its backend or its user ends it.
+    /// How punctual it has been so far. Does not allocate.
+    pub fn punctuality(&self) -> Punctuality {
+        Punctuality {
+            is_real_time: self.link.is_real_time(),
+            ..self.recorder.punctuality()
+        }
+    }
+
+    /// Flight time at which it ends by itself, s; `None` if only its backend or its user ends it.
     pub fn duration(&self) -> Option<f64> {
         self.duration.map(seconds)
     }

@@ -48,6 +48,7 @@ pub use messages::Message;
 pub use numbers::short_numbers;
 pub use plant::{Plant, PlantSummary};
 pub use prepare::usual_response;
+pub use recorder::Punctuality;
 pub use replay::{CommandDifference, Comparison};
 pub use sink::{Discard, McapFile, Memory, MemoryControl, MemoryRow, Sink};
 pub use statistics::{FlightStatistics, Magnitude};

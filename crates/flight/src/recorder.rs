@@ -31,7 +31,20 @@ use crate::truth::Truth;
 /// Names of the solvers in the order of their numbers in the log.
 const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
 
-/// Counts ticks and converts them to rows.
+/// How punctual a flight has been so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Punctuality {
+    /// Time of the last step: from a frame to its commands.
+    pub last_step: Duration,
+    /// Time of the longest one.
+    pub longest_step: Duration,
+    /// Cycles that took longer than the time between two frames.
+    pub deadline_misses: u64,
+    /// Whether the backend has a clock of its own, so that a missed deadline matters.
+    pub is_real_time: bool,
+}
+
+/// Counts ticks and turns them into rows.
 pub(crate) struct Recorder<'a> {
     sink: &'a mut dyn Sink,
     /// Poses of a system's bodies; empty for a vehicle of one body.
@@ -41,6 +54,7 @@ pub(crate) struct Recorder<'a> {
     /// The true state, if the backend provides it.
     truth: Option<Truth>,
     step_times: Histogram,
+    last_step: Duration,
     cycle_times: Histogram,
     /// Time between two frames, and how many cycles took longer.
     step: Duration,
@@ -110,6 +124,7 @@ impl<'a> Recorder<'a> {
             tracking,
             truth,
             step_times: Histogram::default(),
+            last_step: Duration::ZERO,
             cycle_times: Histogram::default(),
             step: Duration::from_secs_f64(header.flight.rate_hz.recip()),
             deadline_misses: 0,
@@ -130,7 +145,17 @@ impl<'a> Recorder<'a> {
         self.deadline_misses += u64::from(time > self.step);
     }
 
-    /// Records one tick; `sent` tells whether the commands in force were sent. Does not allocate.
+    /// Times so far.
+    pub fn punctuality(&self) -> Punctuality {
+        Punctuality {
+            last_step: self.last_step,
+            longest_step: Duration::from_nanos(self.step_times.max()),
+            deadline_misses: self.deadline_misses,
+            is_real_time: false,
+        }
+    }
+
+    /// Records one tick; `sent` says whether the commands in force were passed on. Does not allocate.
     #[allow(clippy::too_many_arguments)] // all that a tick is made of
     pub fn tick(
         &mut self,
@@ -150,6 +175,7 @@ impl<'a> Recorder<'a> {
                 estimation.compare(&predictor.pose(body, x));
             }
         }
+        self.last_step = step_time;
         self.deadline_misses += u64::from(tick.late);
         self.count(tick.time, frame, pilot, decision, step_time);
         let predicted = pilot.predictor().actuators();

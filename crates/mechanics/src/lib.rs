@@ -112,6 +112,7 @@ mod stiffness;
 mod system;
 mod text;
 mod vehicle;
+pub mod visual;
 
 pub use actuated::{
     ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, contact_frequency, contact_rate,

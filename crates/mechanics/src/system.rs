@@ -6,6 +6,7 @@ use crate::multibody::constraints::{
 };
 use crate::multibody::{BodyId, JointKind, Model, ModelBuilder, ModelError};
 use crate::text::some;
+use crate::visual::Visual;
 use crate::{Battery, Inputs, QuadraticDrag, Rope};
 
 /// A system of rigid bodies with its actuators: the complete content of a description.
@@ -67,7 +68,9 @@ pub struct System {
     pub rolling: Vec<Rolling<f64>>,
     /// Its ropes, which act in [`ActuatedDynamics`](crate::ActuatedDynamics); controllers and references ignore them.
     pub ropes: Vec<Rope>,
-    /// Parts of the description that the system ignores, and possible mistakes.
+    /// What its bodies look like, as far as that is described; see [`Scene`](crate::scene::Scene).
+    pub visuals: Vec<Visual>,
+    /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
     pub notes: Vec<String>,
 }
 
@@ -158,6 +161,7 @@ impl System {
             couplings: Vec::new(),
             rolling: Vec::new(),
             ropes: Vec::new(),
+            visuals: Vec::new(),
         }
     }
 }
@@ -225,6 +229,12 @@ impl System {
             if let Ok(body) = extended.model.body_id(self.model.name(point.body)) {
                 point.body = body;
                 extended.contacts.push(point);
+            }
+        }
+        for mut visual in self.visuals {
+            if let Ok(body) = extended.model.body_id(self.model.name(visual.body)) {
+                visual.body = body;
+                extended.visuals.push(visual);
             }
         }
         let moved = |body: BodyId| match body {

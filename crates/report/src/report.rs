@@ -1,5 +1,6 @@
 //! Flights as one page of HTML.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -62,8 +63,8 @@ struct Shown<'a> {
     gaps: &'a [[f64; 2]],
     events: &'a [Event],
     more_events: usize,
-    configuration: &'a str,
-    vehicle: &'a str,
+    configuration: Cow<'a, str>,
+    vehicle: Cow<'a, str>,
 }
 
 /// How the flight went.
@@ -250,9 +251,28 @@ fn shown<'a>(flight: &'a Flight, blob: &mut Blob) -> Shown<'a> {
         gaps: &flight.gaps,
         events: &flight.events,
         more_events: flight.more_events,
-        configuration: header.map_or("", |header| &header.configuration),
-        vehicle: header.map_or("", |header| &header.vehicle),
+        configuration: without_meshes(header.map_or("", |header| &header.configuration)),
+        vehicle: without_meshes(header.map_or("", |header| &header.vehicle)),
     }
+}
+
+/// A description to be read: of its meshes only how many triangles they have.
+fn without_meshes(text: &str) -> Cow<'_, str> {
+    const OPEN: &str = "mesh = '''";
+    const CLOSE: &str = "'''";
+    let mut parts = text.split(OPEN);
+    let first = parts.next().unwrap_or_default();
+    let mut shown = Cow::Borrowed(first);
+    for part in parts {
+        let (mesh, rest) = part.split_once(CLOSE).unwrap_or((part, ""));
+        let triangles = mesh.lines().filter(|line| line.starts_with("f ")).count();
+        let shown = shown.to_mut();
+        let _ = write!(
+            shown,
+            "mesh = '… {triangles} triangles, in the log …'{rest}"
+        );
+    }
+    shown
 }
 
 fn track_length(track: &Grid) -> usize {

@@ -21,10 +21,13 @@ pub fn included(about: &str) -> Value {
     let mut schema = object(KEYS, about, false);
     if let Some(keys) = schema["properties"].as_object_mut() {
         let about = "A vehicle file, TOML or URDF, relative to this one, or the name of a shipped one; the other keys change it.";
-        keys.insert(
-            "file".to_owned(),
-            json!({ "description": about, "type": "string" }),
-        );
+        let meshes = "Where the meshes of a URDF in `file` are, relative to this file: their folder, a package's, or one of packages. They are also looked for beside the URDF and above it.";
+        for (key, about) in [("file", about), ("mesh_dir", meshes)] {
+            keys.insert(
+                key.to_owned(),
+                json!({ "description": about, "type": "string" }),
+            );
+        }
     }
     schema
 }

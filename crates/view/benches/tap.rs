@@ -1,9 +1,11 @@
 //! What a view costs the flight: a step with and without.
 
+use std::sync::Arc;
+
 use fly_flight::config::{Configuration, Options};
 use fly_flight::{Discard, Flight, Sink, backend};
 use fly_plugin_sim::Simulation;
-use fly_view::{View, Viewed};
+use fly_view::{Hub, View, Viewed};
 
 fn main() {
     divan::main();
@@ -30,8 +32,9 @@ fn step_without_view(bencher: divan::Bencher) {
 /// The same with a view that nobody looks at. Steps come much faster than 500 Hz, so that most rows are lost once its queue is full.
 #[divan::bench]
 fn step_with_view(bencher: divan::Bencher) {
-    let view = View::open(0).expect("a port");
-    steps(bencher, &mut Viewed::new(Rows, Some(view)));
+    let hub = Arc::new(Hub::default());
+    let _view = View::open(0, &hub).expect("a port");
+    steps(bencher, &mut Viewed::new(Rows, Some(hub)));
 }
 
 /// Wants rows and keeps none.

@@ -23,7 +23,7 @@ const LASTING: &str = "foxglove.SceneUpdate";
 
 /// A message for viewers.
 #[derive(Debug)]
-pub struct Packet {
+pub(crate) struct Packet {
     /// Its channel.
     pub channel: usize,
     /// Flight time, ns.
@@ -32,10 +32,10 @@ pub struct Packet {
     pub data: Vec<u8>,
 }
 
-/// The channels that a viewer subscribes to, by number, with its own id for each.
-pub type Subscriptions = Arc<Mutex<HashMap<usize, u32>>>;
+/// The channels that a viewer wants, by their number, with what it calls them.
+pub(crate) type Subscriptions = Arc<Mutex<HashMap<usize, u32>>>;
 
-/// The state shared by all threads.
+/// What has come of a flight, for everyone who watches it: pages, viewers, a terminal. A thread of its own takes the rows from the flight, which never waits.
 #[derive(Debug, Default)]
 pub struct Hub {
     state: Mutex<State>,
@@ -46,7 +46,7 @@ pub struct Hub {
 
 /// While this exists, a page waits to be told how the flight ended.
 #[derive(Debug)]
-pub struct Untold<'a>(&'a Hub);
+pub(crate) struct Untold<'a>(&'a Hub);
 
 impl Drop for Untold<'_> {
     fn drop(&mut self) {
@@ -78,8 +78,8 @@ impl Hub {
     /// Begins a flight: a thread processes its rows until it is over.
     ///
     /// # Errors
-    /// The thread cannot be created.
-    pub fn begin(self: &Arc<Self>, header: &Header, tapped: Tapped) -> io::Result<()> {
+    /// There can be no thread.
+    pub(crate) fn begin(self: &Arc<Self>, header: &Header, tapped: Tapped) -> io::Result<()> {
         let encoder = Encoder::new(header);
         let mut state = self.state();
         state.live = Some(LiveFlight::new(header));
@@ -128,8 +128,8 @@ impl Hub {
         self.over.store(true, Ordering::Release);
     }
 
-    /// Sets how the flight ended; its rows end after that.
-    pub fn finish(&self, run: RunMetadata) {
+    /// How the flight ended; its rows end after that.
+    pub(crate) fn finish(&self, run: RunMetadata) {
         self.state().run = Some(run);
     }
 
@@ -138,14 +138,14 @@ impl Hub {
         self.over.load(Ordering::Acquire)
     }
 
-    /// Registers a page that waits for the end.
-    pub fn untold(&self) -> Untold<'_> {
+    /// Someone who wants to know the end.
+    pub(crate) fn untold(&self) -> Untold<'_> {
         self.untold.fetch_add(1, Ordering::AcqRel);
         Untold(self)
     }
 
-    /// Whether all pages that wait for the end have been told.
-    pub fn is_told(&self) -> bool {
+    /// Whether all who want to know the end do.
+    pub(crate) fn is_told(&self) -> bool {
         self.is_over() && self.untold.load(Ordering::Acquire) == 0
     }
 
@@ -154,13 +154,13 @@ impl Hub {
         self.state().live.as_ref().map(look)
     }
 
-    /// The channels of the flight; empty before it has begun.
-    pub fn channels(&self) -> Arc<[Channel]> {
+    /// The channels of the flight; none before it has begun.
+    pub(crate) fn channels(&self) -> Arc<[Channel]> {
         Arc::clone(&self.state().channels)
     }
 
-    /// Registers a viewer of messages.
-    pub fn view(&self) -> (Subscriptions, Receiver<Arc<Packet>>) {
+    /// Someone who wants messages.
+    pub(crate) fn view(&self) -> (Subscriptions, Receiver<Arc<Packet>>) {
         let (queue, packets) = sync_channel(QUEUE);
         let subscriptions = Subscriptions::default();
         self.state().viewers.push(Viewer {
@@ -170,8 +170,8 @@ impl Hub {
         (subscriptions, packets)
     }
 
-    /// The currently valid message of a channel, if any.
-    pub fn lasting(&self, channel: usize) -> Option<Arc<Packet>> {
+    /// The message of a channel that holds, if there is one.
+    pub(crate) fn lasting(&self, channel: usize) -> Option<Arc<Packet>> {
         self.state().lasting.get(&channel).cloned()
     }
 }

@@ -7,4 +7,5 @@ mod request;
 mod server;
 mod sink;
 
+pub use hub::Hub;
 pub use sink::{View, Viewed};

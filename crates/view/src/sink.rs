@@ -19,22 +19,17 @@ const LAST: Duration = Duration::from_secs(2);
 /// A server that shows a flight. Dropping it ends the connections.
 #[derive(Debug)]
 pub struct View {
-    hub: Arc<Hub>,
     server: Server,
-    tap: Option<Tap>,
 }
 
 impl View {
-    /// Listens on a port of 127.0.0.1; 0 selects a free port.
+    /// Listens at a port of 127.0.0.1, 0 is any that is free, and shows what comes to the hub.
     ///
     /// # Errors
-    /// The port is in use or reserved.
-    pub fn open(port: u16) -> io::Result<Self> {
-        let hub = Arc::new(Hub::default());
+    /// The port is taken, or the system's own.
+    pub fn open(port: u16, hub: &Arc<Hub>) -> io::Result<Self> {
         Ok(Self {
-            server: Server::open(port, &hub)?,
-            hub,
-            tap: None,
+            server: Server::open(port, hub)?,
         })
     }
 
@@ -49,23 +44,79 @@ impl View {
         let Server { port, token, .. } = &self.server;
         format!("ws://127.0.0.1:{port}/?token={token}")
     }
+}
 
-    fn begin(&mut self, header: &Header) {
+/// A sink, and the flight shown beside it. It records what the sink does; who watches changes nothing of it.
+#[derive(Debug)]
+pub struct Viewed<S> {
+    sink: S,
+    hub: Option<Arc<Hub>>,
+    tap: Option<Tap>,
+}
+
+impl<S> Viewed<S> {
+    /// The sink, and a hub for those who watch; without one the sink alone.
+    pub const fn new(sink: S, hub: Option<Arc<Hub>>) -> Self {
+        Self {
+            sink,
+            hub,
+            tap: None,
+        }
+    }
+
+    /// The sink, with what it has recorded.
+    pub fn into_sink(self) -> S {
+        self.sink
+    }
+
+    fn show(&mut self, header: &Header) {
+        let Some(hub) = &self.hub else {
+            return;
+        };
         let (tap, tapped) = tap(header, ROWS);
-        match self.hub.begin(header, tapped) {
+        match hub.begin(header, tapped) {
             Ok(()) => self.tap = Some(tap),
             Err(error) => tracing::warn!("the flight is not shown: {error}"),
         }
     }
 
-    /// Called on the flight thread; neither waits nor allocates.
+    /// The flight is over.
+    fn end(&mut self, run: RunMetadata) {
+        let (Some(hub), Some(tap)) = (&self.hub, self.tap.take()) else {
+            return;
+        };
+        if tap.lost() > 0 {
+            tracing::info!("{} rows and messages were not shown in time", tap.lost());
+        }
+        hub.finish(run);
+        drop(tap);
+        let began = Instant::now();
+        while !hub.is_told() && began.elapsed() < LAST {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl<S: Sink> Sink for Viewed<S> {
+    fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
+        self.sink.begin(header, pace)?;
+        self.show(header);
+        Ok(())
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.hub.is_some() || self.sink.wants_rows()
+    }
+
+    /// On the flight's thread: showing neither waits nor allocates.
     fn row(&mut self, row: &Row) {
+        self.sink.row(row);
         if let Some(tap) = &mut self.tap {
             tap.push(row);
         }
     }
 
-    fn message(&mut self, time: i64, message: &Message) {
+    fn message(&mut self, time: i64, message: Message) {
         if let Some(tap) = &mut self.tap {
             let level = match message.level {
                 tracing::Level::ERROR => Level::Error,
@@ -75,76 +126,12 @@ impl View {
             };
             tap.event(time, level, message.target, message.text);
         }
-    }
-
-    /// The flight is over.
-    fn finish(&mut self, run: &RunMetadata) {
-        let Some(tap) = self.tap.take() else {
-            return;
-        };
-        if tap.lost() > 0 {
-            tracing::info!("{} rows and messages were not shown in time", tap.lost());
-        }
-        self.hub.finish(run.clone());
-        drop(tap);
-        let began = Instant::now();
-        while !self.hub.is_told() && began.elapsed() < LAST {
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-/// A sink combined with a view of the flight. It records what the sink records; viewers have no influence on it.
-#[derive(Debug)]
-pub struct Viewed<S> {
-    sink: S,
-    view: Option<View>,
-}
-
-impl<S> Viewed<S> {
-    /// Without a view, only the sink.
-    pub const fn new(sink: S, view: Option<View>) -> Self {
-        Self { sink, view }
-    }
-
-    /// Returns the view, to keep it after the flight.
-    pub fn into_view(self) -> Option<View> {
-        self.view
-    }
-}
-
-impl<S: Sink> Sink for Viewed<S> {
-    fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
-        self.sink.begin(header, pace)?;
-        if let Some(view) = &mut self.view {
-            view.begin(header);
-        }
-        Ok(())
-    }
-
-    fn wants_rows(&self) -> bool {
-        self.view.is_some() || self.sink.wants_rows()
-    }
-
-    fn row(&mut self, row: &Row) {
-        self.sink.row(row);
-        if let Some(view) = &mut self.view {
-            view.row(row);
-        }
-    }
-
-    fn message(&mut self, time: i64, message: Message) {
-        if let Some(view) = &mut self.view {
-            view.message(time, &message);
-        }
         self.sink.message(time, message);
     }
 
     fn finish(&mut self, run: RunMetadata) -> Option<LogSummary> {
         let log = self.sink.finish(run.clone());
-        if let Some(view) = &mut self.view {
-            view.finish(&run);
-        }
+        self.end(run);
         log
     }
 }

@@ -29,7 +29,7 @@ pub struct NewArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = thrust)]
     pub thrust: Option<f64>,
 
-    /// Take mass, centre of mass and inertia from this URDF, which must be one rigid body
+    /// Take mass, centre of mass, inertia and looks from this URDF, which must be one rigid body
     #[arg(long, value_name = "FILE", conflicts_with = "mass")]
     pub urdf: Option<PathBuf>,
 

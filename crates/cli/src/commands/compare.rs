@@ -218,6 +218,7 @@ fn fly(
         plugin_dirs: &arguments.configuration.plugin_dir,
         stations: &[],
         view: None,
+        tui: false,
         speed: None,
     };
     fly::fly_simulated(&contender.configuration, &manner, terminal)

@@ -6,17 +6,17 @@ use fly_flight::fleet::{Fleet, FleetSummary};
 use fly_flight::{Destination, End, McapFile, Verdict, backend};
 use fly_hal::SearchPath;
 use fly_mavlink::Address;
-use fly_view::{View, Viewed};
+use fly_view::Viewed;
 
 use super::fly::{destination, object};
 use super::interruptions::Interruptions;
 use super::pace::Pace;
 use super::shown::Shown;
-use super::watched;
+use super::watched::{Indicator, Watched};
 use crate::args::Arguments;
 use crate::config::FleetConfiguration;
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{FleetData, Progress, ShownFleet, Terminal};
+use crate::telemetry::{FleetData, ShownFleet, Terminal};
 
 /// System ids of vehicles; 255 is a ground station.
 const MOST_SHOWN: usize = 254;
@@ -45,7 +45,7 @@ pub(super) fn run(
     for vehicle in &configuration.vehicles {
         object(&vehicle.configuration, arguments)?;
     }
-    let (summary, view) = fly(configuration, arguments, terminal)?;
+    let (summary, watched) = fly(configuration, arguments, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);
     let shown = ShownFleet(&summary);
@@ -62,7 +62,7 @@ pub(super) fn run(
         let logs = (summary.vehicles.iter()).filter_map(|(_, summary)| summary.log.as_ref());
         super::report::after_flight(&logs.collect::<Vec<_>>(), out.as_deref())?;
     }
-    watched::stay(view);
+    watched.stay();
     Ok(exit)
 }
 
@@ -71,7 +71,7 @@ fn fly(
     configuration: &FleetConfiguration,
     arguments: &Arguments,
     terminal: &Terminal,
-) -> Result<(FleetSummary, Option<View>), Failure> {
+) -> Result<(FleetSummary, Watched), Failure> {
     let interruptions = Interruptions::watch(false);
     let folders = &arguments.configuration.plugin_dir;
     let search = SearchPath::standard(folders.iter().cloned());
@@ -95,14 +95,14 @@ fn fly(
             system,
         )?);
     }
-    // The world's log shows all bodies.
-    let mut log = Viewed::new(McapFile::new(of_world), watched::open(arguments.view)?);
+    // The world shows all bodies.
+    let watched = Watched::open(arguments.view, arguments.tui)?;
+    let mut log = Viewed::new(McapFile::new(of_world), watched.hub());
     let mut fleet = Fleet::new(configuration, world, &mut logs, &mut log)?;
     let duration = configuration.flight.duration;
-    let progress = (!arguments.quiet).then(|| Progress::start(duration, terminal));
-    let progress = progress.flatten();
-    // Viewers expect real time.
-    let is_alone = stations.is_empty() && arguments.view.is_none();
+    let indicator = watched.indicate(duration, arguments.quiet, terminal);
+    // People look at it in real time.
+    let is_alone = stations.is_empty() && watched.is_alone();
     let usual = if is_alone { 0.0 } else { 1.0 };
     let mut pace = Pace::new(arguments.speed.unwrap_or(usual));
     while !fleet.tick() {
@@ -110,12 +110,12 @@ fn fly(
         if interruptions.interrupted() {
             fleet.end(&End::Interrupted);
         }
-        if let Some(progress) = &progress {
+        if let Indicator::Bar(progress) = &indicator {
             progress.update(fleet.flight_time(), fleet.errors(), fleet.alarm());
         }
     }
     let summary = fleet.finish();
-    Ok((summary, log.into_view()))
+    Ok((summary, watched))
 }
 
 /// `formation.mcap` of the world, `formation-left.mcap` of a vehicle.

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fly_flight::backend::{self, Backend};
-use fly_flight::supervisor::Mode;
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Sink, Summary, Verdict};
 use fly_hal::{Clock, CrashGuard, SearchPath};
 use fly_mavlink::Address;
-use fly_view::{View, Viewed};
+use fly_view::Viewed;
 
 use super::as_flown;
 use super::consent;
@@ -16,11 +15,11 @@ use super::interruptions::Interruptions;
 use super::pace::Pace;
 use super::real_time;
 use super::shown::Shown;
-use super::watched;
+use super::watched::{Indicator, Watched};
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{Data, Progress, Shown as Printed, Terminal};
+use crate::telemetry::{Data, Shown as Printed, Terminal, leave_screen};
 
 /// Flies the configuration and prints the summary.
 pub fn run(
@@ -40,6 +39,7 @@ pub fn run(
         plugin_dirs: &arguments.configuration.plugin_dir,
         stations: &arguments.mavlink_out,
         view: arguments.view,
+        tui: arguments.tui,
         speed: arguments.speed,
     };
     fly_and_tell(&configuration, &manner, terminal)
@@ -81,7 +81,9 @@ pub(super) struct Manner<'a> {
     pub stations: &'a [Address],
     /// Port at which a browser can view the flight; 0 selects a free one.
     pub view: Option<u16>,
-    /// Speed of a simulation, relative to real time.
+    /// It is shown on the whole terminal.
+    pub tui: bool,
+    /// How fast a simulation goes, in real times.
     pub speed: Option<f64>,
 }
 
@@ -91,9 +93,9 @@ pub(super) fn fly_and_tell(
     manner: &Manner,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    let (summary, view) = fly(configuration, manner, terminal)?;
+    let (summary, watched) = fly(configuration, manner, terminal)?;
     let exit = tell(&summary, manner, terminal)?;
-    watched::stay(view);
+    watched.stay();
     Ok(exit)
 }
 
@@ -126,16 +128,17 @@ fn fly(
     configuration: &Configuration,
     manner: &Manner,
     terminal: &Terminal,
-) -> Result<(Summary, Option<View>), Failure> {
+) -> Result<(Summary, Watched), Failure> {
     let backend = load(configuration, manner)?;
     // Ctrl-C at the question ends the command.
     consent::ask(configuration, backend.instance(), manner.yes)?;
     let document = &configuration.document;
     let log = log(configuration, manner);
     let log = Shown::new(log, configuration, document, manner.stations, 1)?;
-    let mut log = Viewed::new(log, watched::open(manner.view)?);
-    let summary = fly_into(configuration, backend, &mut log, manner, terminal)?;
-    Ok((summary, log.into_view()))
+    let watched = Watched::open(manner.view, manner.tui)?;
+    let mut log = Viewed::new(log, watched.hub());
+    let summary = fly_into(configuration, backend, &mut log, manner, &watched, terminal)?;
+    Ok((summary, watched))
 }
 
 /// Flies a simulation without viewers.
@@ -146,7 +149,8 @@ pub(super) fn fly_alone(
 ) -> Result<Summary, FlightError> {
     let backend = load(configuration, manner)?;
     let mut log = log(configuration, manner);
-    fly_into(configuration, backend, &mut log, manner, terminal)
+    let nobody = Watched::default();
+    fly_into(configuration, backend, &mut log, manner, &nobody, terminal)
 }
 
 /// Flies a simulation or a replay, which moves nothing real.
@@ -172,6 +176,7 @@ pub(super) fn fly_simulated(
         backend,
         &mut log,
         manner,
+        &Watched::default(),
         terminal,
     )?)
 }
@@ -196,10 +201,11 @@ fn fly_into(
     backend: Backend,
     log: &mut dyn Sink,
     manner: &Manner,
+    watched: &Watched,
     terminal: &Terminal,
 ) -> Result<Summary, FlightError> {
     let interruptions = Interruptions::watch(manner.arm);
-    let mut pace = pace(manner, backend.instance().clock());
+    let mut pace = pace(manner, watched, backend.instance().clock());
     let mut flight = Flight::new(configuration, backend, log)?;
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
@@ -215,14 +221,15 @@ fn fly_into(
         tracing::error!("{hang}; given up {} ms later", hang.overdue.as_millis());
         // Lets the log's thread write the rest of its queue.
         std::thread::sleep(LAST_WORDS);
+        leave_screen();
+        shown.hold(false);
         shown.flush();
         std::process::exit(Exit::Hung as i32);
     });
     if let Some(section) = &configuration.flight.real_time {
         real_time::prepare(section);
     }
-    let progress = (!manner.quiet).then(|| Progress::start(flight.duration(), terminal));
-    let progress = progress.flatten();
+    let indicator = watched.indicate(flight.duration(), manner.quiet, terminal);
     let end = loop {
         if interruptions.interrupted()
             && let Some(end) = flight.end(End::Interrupted)
@@ -232,21 +239,22 @@ fn fly_into(
         if let Some(end) = flight.tick() {
             break end;
         }
-        if let Some(progress) = &progress {
-            let alarm = !matches!(
-                flight.mode(),
-                Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying
-            );
-            progress.update(flight.flight_time(), flight.errors(), alarm);
+        match &indicator {
+            Indicator::Bar(progress) => {
+                let alarm = !flight.mode().is_usual();
+                progress.update(flight.flight_time(), flight.errors(), alarm);
+            }
+            Indicator::Screen(screen) => screen.update(flight.punctuality()),
+            Indicator::None => {}
         }
         pace.wait(flight.flight_time());
     };
     Ok(flight.finish(end))
 }
 
-/// A simulation with viewers runs in real time.
-fn pace(manner: &Manner, clock: Clock) -> Pace {
-    let is_alone = manner.stations.is_empty() && manner.view.is_none();
+/// People who look at a simulation see it as fast as it would be.
+fn pace(manner: &Manner, watched: &Watched, clock: Clock) -> Pace {
+    let is_alone = manner.stations.is_empty() && watched.is_alone();
     let usual = if is_alone { 0.0 } else { 1.0 };
     match clock {
         Clock::Stepped => Pace::new(manner.speed.unwrap_or(usual)),

@@ -13,7 +13,9 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals;
 
-/// A second interruption within this time does not end the process.
+use crate::telemetry::leave_screen;
+
+/// How long after an interruption another one does not end the process.
 const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
 
 /// How long the vehicle is told to land before the process ends at once.
@@ -93,6 +95,7 @@ fn end_at_once(line: Option<&EmergencyLine>) {
         });
         let _ = is_told.recv_timeout(LAST_WORDS);
     }
+    leave_screen();
     signal_hook::low_level::exit(INTERRUPTED);
 }
 

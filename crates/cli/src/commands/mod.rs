@@ -61,6 +61,7 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::New(wish)) => new::run(
             wish,
             &arguments.configuration.plugin_dir,
+            arguments.configuration.mesh_dir.as_deref(),
             as_data(wish.data),
         ),
         Some(Command::Check(data)) => check::run(
@@ -80,7 +81,11 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::Plot(wish)) => plot::run(wish, as_data(wish.data)),
         Some(Command::Log(command)) => log::run(command, arguments.json),
         Some(Command::Schema(arguments)) => schema::run(arguments),
-        Some(Command::System(wish)) => system::run(wish, as_data(wish.data)),
+        Some(Command::System(wish)) => system::run(
+            wish,
+            arguments.configuration.mesh_dir.as_deref(),
+            as_data(wish.data),
+        ),
         Some(Command::Backends(data)) => {
             backends::run(&arguments.configuration.plugin_dir, as_data(*data))
         }

@@ -217,6 +217,7 @@ fn rerun(
         plugin_dirs: &arguments.configuration.plugin_dir,
         stations: &[],
         view: None,
+        tui: false,
         speed: None,
     };
     let configuration = plan.configuration(index);

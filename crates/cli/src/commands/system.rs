@@ -1,5 +1,7 @@
 //! `fly system`: reads a system of bodies and prints it.
 
+use std::path::Path;
+
 use fly_mechanics::System;
 use fly_mechanics::description::{Unphysical, UrdfOptions, UrdfRoot};
 
@@ -13,8 +15,13 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// The file cannot be read, or is invalid.
-pub fn run(arguments: &SystemArguments, data: AsData) -> Result<Exit, Failure> {
+pub fn run(
+    arguments: &SystemArguments,
+    mesh_dir: Option<&Path>,
+    data: AsData,
+) -> Result<Exit, Failure> {
     let mut options = UrdfOptions::default();
+    options.meshes.others.extend(mesh_dir.map(Path::to_owned));
     if arguments.free {
         options.root = UrdfRoot::Free;
     }
@@ -23,7 +30,7 @@ pub fn run(arguments: &SystemArguments, data: AsData) -> Result<Exit, Failure> {
     }
     let system = config::system(&arguments.file, &options)?;
     for note in &system.notes {
-        tracing::warn!("{note}");
+        tracing::warn!("{}: {note}", arguments.file.display());
     }
     if data.json {
         super::print_data(&as_json(&system))?;

@@ -1,48 +1,106 @@
-//! `--view`: shows a flight in a browser or in Foxglove.
+//! `--view` and `--tui`: a flight that people watch in a browser, in Foxglove, or on the terminal.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 use std::time::Duration;
 
-use fly_view::View;
+use fly_view::{Hub, View};
 
 use super::interruptions::Interruptions;
 use crate::exit::{Exit, Failure};
+use crate::telemetry::{Progress, Screen, Terminal, can_draw};
 
 /// Polling period of a waiting command.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Starts the server and prints its addresses.
-///
-/// # Errors
-/// The port is not available.
-pub(super) fn open(port: Option<u16>) -> Result<Option<View>, Failure> {
-    let Some(port) = port else {
-        return Ok(None);
-    };
-    let view = View::open(port).map_err(|error| {
+/// Who watches a flight.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// `None` if nobody does.
+    hub: Option<Arc<Hub>>,
+    view: Option<View>,
+    tui: bool,
+}
+
+/// What shows how far a flight is.
+pub(super) enum Indicator {
+    Bar(Progress),
+    Screen(Screen),
+    None,
+}
+
+impl Watched {
+    /// Begins to serve, and says where.
+    ///
+    /// # Errors
+    /// The port cannot be had, or the terminal is none.
+    pub fn open(port: Option<u16>, tui: bool) -> Result<Self, Failure> {
+        if tui {
+            can_draw().map_err(|error| Failure::new(Exit::Usage, error))?;
+        }
+        if port.is_none() && !tui {
+            return Ok(Self::default());
+        }
+        let hub = Arc::new(Hub::default());
+        let view = port.map(|port| serve(port, &hub)).transpose()?;
+        Ok(Self {
+            hub: Some(hub),
+            view,
+            tui,
+        })
+    }
+
+    /// What the flight is to fill.
+    pub fn hub(&self) -> Option<Arc<Hub>> {
+        self.hub.clone()
+    }
+
+    /// Whether nobody does.
+    pub const fn is_alone(&self) -> bool {
+        self.hub.is_none()
+    }
+
+    /// Shows a flight of so many seconds: on the whole terminal, or unless it should be `quiet` as a bar. A terminal that is none any more does not
+    /// keep it from being flown.
+    pub fn indicate(&self, duration: Option<f64>, quiet: bool, terminal: &Terminal) -> Indicator {
+        if let (Some(hub), true) = (self.hub(), self.tui) {
+            let note = self.view.as_ref().map(View::url);
+            match Screen::start(hub, duration, note, terminal) {
+                Ok(screen) => return Indicator::Screen(screen),
+                Err(error) => tracing::warn!("{error}"),
+            }
+        }
+        let bar = (!quiet).then(|| Progress::start(duration, terminal));
+        bar.flatten().map_or(Indicator::None, Indicator::Bar)
+    }
+
+    /// Serves on after the flight until Ctrl-C, where somebody is there to press it.
+    pub fn stay(self) {
+        let Some(view) = self.view else {
+            return;
+        };
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return;
+        }
+        // Watched before it is said.
+        let interruptions = Interruptions::watch(false);
+        eprintln!(
+            "the flight is over; its page stays until Ctrl-C: {}",
+            view.url()
+        );
+        while !interruptions.interrupted() {
+            std::thread::sleep(PERIOD);
+        }
+    }
+}
+
+fn serve(port: u16, hub: &Arc<Hub>) -> Result<View, Failure> {
+    let view = View::open(port, hub).map_err(|error| {
         let message = format!("--view {port}: 127.0.0.1 cannot listen there: {error}; expected a free port, or --view alone");
         Failure::new(Exit::Usage, message)
     })?;
     // On standard error, apart from the summary.
     eprintln!("in a browser: {}", view.url());
     eprintln!("in Foxglove, Open connection: {}", view.foxglove_url());
-    Ok(Some(view))
-}
-
-/// Keeps serving after the flight until Ctrl-C, if there is a terminal for it.
-pub(super) fn stay(view: Option<View>) {
-    let Some(view) = view else {
-        return;
-    };
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return;
-    }
-    eprintln!(
-        "the flight is over; its page stays until Ctrl-C: {}",
-        view.url()
-    );
-    let interruptions = Interruptions::watch(false);
-    while !interruptions.interrupted() {
-        std::thread::sleep(PERIOD);
-    }
+    Ok(view)
 }

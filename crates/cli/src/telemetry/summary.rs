@@ -120,23 +120,25 @@ fn disturbance(table: &mut Table, report: &DisturbanceReport) {
         table.row("disturbance", [force]);
         return;
     };
+    // One cell each: as columns they would push all others apart.
     table.row(
         "disturbance",
-        [
-            format!("force {} in the world", numbers(body.force.as_slice(), "N")),
-            format!("moment {}", numbers(body.moment.as_slice(), "N m")),
-        ],
+        [format!(
+            "force {} in the world, moment {}",
+            numbers(body.force.as_slice(), "N"),
+            numbers(body.moment.as_slice(), "N m")
+        )],
     );
     let thrust = format!("thrust {:.1} % of the model", 100.0 * body.thrust_scale);
     let hover = body.hover.map(|hover| {
         format!(
-            "as in hover with {} kg (model {} kg), centre of mass {}",
+            ", as in hover with {} kg (model {} kg), centre of mass {}",
             significant(hover.mass, 4),
             significant(body.model_mass, 4),
             numbers(hover.center_of_mass.as_slice(), "m")
         )
     });
-    table.row("", std::iter::once(thrust).chain(hover));
+    table.row("", [thrust + &hover.unwrap_or_default()]);
 }
 
 /// Median, p99 and p99.9, ns.

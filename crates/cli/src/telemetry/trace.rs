@@ -18,15 +18,27 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Messages that wait for the terminal.
 const QUEUE: usize = 1024;
-/// How long the program waits for the terminal at its end.
+/// Bytes of the lines that wait while a screen has the terminal.
+const HELD: usize = 1 << 18;
+/// How long the end of the program waits for the terminal.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Standard error, with or without a progress bar at its end; clones share it.
 #[derive(Debug, Clone)]
 pub struct Terminal {
-    bar: Arc<Mutex<Option<ProgressBar>>>,
+    below: Arc<Mutex<Below>>,
     queue: SyncSender<Item>,
     lost: Arc<AtomicU64>,
+}
+
+/// What is below the lines.
+#[derive(Clone, Debug, Default)]
+enum Below {
+    #[default]
+    Nothing,
+    Bar(ProgressBar),
+    /// Something that has the whole terminal: lines wait.
+    Screen,
 }
 
 #[derive(Debug)]
@@ -45,14 +57,14 @@ impl Terminal {
     pub fn init(verbosity: u8, quiet: bool) -> io::Result<Self> {
         let (queue, lines) = mpsc::sync_channel(QUEUE);
         let terminal = Self {
-            bar: Arc::default(),
+            below: Arc::default(),
             queue,
             lost: Arc::default(),
         };
-        let (bar, lost) = (Arc::clone(&terminal.bar), Arc::clone(&terminal.lost));
+        let (below, lost) = (Arc::clone(&terminal.below), Arc::clone(&terminal.lost));
         thread::Builder::new()
             .name("fly-terminal".into())
-            .spawn(move || show(&lines, &bar, &lost))?;
+            .spawn(move || show(&lines, &below, &lost))?;
         tracing_subscriber::fmt()
             .with_writer(terminal.clone())
             .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
@@ -68,7 +80,16 @@ impl Terminal {
 
     /// Sets the bar above which lines are written, if there is one.
     pub fn set_bar(&self, bar: Option<ProgressBar>) {
-        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+        self.set(bar.map_or(Below::Nothing, Below::Bar));
+    }
+
+    /// Whether lines wait, for something that has the whole terminal.
+    pub fn hold(&self, hold: bool) {
+        self.set(if hold { Below::Screen } else { Below::Nothing });
+    }
+
+    fn set(&self, below: Below) {
+        *self.below.lock().unwrap_or_else(PoisonError::into_inner) = below;
     }
 
     /// Waits until all messages are written, unless the terminal blocks.
@@ -89,22 +110,39 @@ impl Terminal {
     }
 }
 
-/// Writes the lines of the queue while there is a terminal.
-fn show(lines: &Receiver<Item>, bar: &Mutex<Option<ProgressBar>>, lost: &AtomicU64) {
-    let write = |text: &[u8]| {
-        // Not locked while writing: the flight sets the bar.
-        let bar = (bar.lock().unwrap_or_else(PoisonError::into_inner)).clone();
-        // An error cannot be reported anywhere.
-        let _ = match bar {
-            Some(bar) => bar.suspend(|| io::stderr().write_all(text)),
-            None => io::stderr().write_all(text),
+/// Writes the lines of the queue as long as there is a terminal.
+fn show(lines: &Receiver<Item>, below: &Mutex<Below>, lost: &AtomicU64) {
+    let mut held: Vec<u8> = Vec::new();
+    let mut write = |text: &[u8]| {
+        // Not held while it writes: the flight sets the bar.
+        let below = (below.lock().unwrap_or_else(PoisonError::into_inner)).clone();
+        if let Below::Screen = below {
+            if held.len() + text.len() <= HELD {
+                held.extend(text);
+            } else if !text.is_empty() {
+                lost.fetch_add(1, Ordering::Relaxed);
+            }
+            return;
+        }
+        held.extend(text);
+        // Nobody is left to be told of an error.
+        let _ = match below {
+            Below::Bar(bar) => bar.suspend(|| io::stderr().write_all(&held)),
+            Below::Nothing | Below::Screen => io::stderr().write_all(&held),
         };
+        held.clear();
     };
     for item in lines {
         match item {
             Item::Line(text) => write(&text),
-            // The waiting thread may have given up.
-            Item::Flushed(to) => drop(to.try_send(())),
+            // Whoever waited may have left.
+            Item::Flushed(to) => {
+                write(b"");
+                let _ = to.try_send(());
+            }
+        }
+        if let Below::Screen = *below.lock().unwrap_or_else(PoisonError::into_inner) {
+            continue;
         }
         match lost.swap(0, Ordering::Relaxed) {
             0 => {}

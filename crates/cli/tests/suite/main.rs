@@ -46,6 +46,7 @@ mod sweep_troubles;
 mod sweeps;
 mod systems;
 mod trust;
+mod tui;
 mod tune;
 #[path = "../../../log/tests/suite/common/ulog.rs"]
 mod ulog;

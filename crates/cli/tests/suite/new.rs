@@ -84,8 +84,15 @@ fn a_urdf_says_what_the_body_weighs() {
     let robot = r#"<robot name="r">
   <link name="base"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="j" type="JOINT"><parent link="base"/><child link="ball"/><origin xyz="0 0 -0.1"/><axis xyz="0 1 0"/></joint>
-  <link name="ball"><inertial><mass value="0.25"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="ball"><inertial><mass value="0.25"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><origin xyz="0 0 0.01"/><geometry><box size="0.02 0.02 0.02"/></geometry><material name="m"><color rgba="1 0 0 1"/></material></visual>
+    <visual><geometry><mesh filename="package://r/ball.obj"/></geometry></visual></link>
 </robot>"#;
+    std::fs::create_dir(folder.path("meshes")).unwrap();
+    folder.write(
+        "meshes/ball.obj",
+        "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nf 1 2 3\n",
+    );
     folder.write("fixed.urdf", &robot.replace("JOINT", "fixed"));
     folder.write("hinge.urdf", &robot.replace("JOINT", "continuous"));
     let arguments = [
@@ -95,6 +102,8 @@ fn a_urdf_says_what_the_body_weighs() {
         "quadcopter",
         "--arm-length",
         "0.2",
+        "--mesh-dir",
+        "meshes",
         "--urdf",
     ];
     let made = folder.fly(&[&arguments[..], &["fixed.urdf"]].concat());
@@ -114,6 +123,14 @@ fn a_urdf_says_what_the_body_weighs() {
         (center.z + 0.02).abs() < 1e-12 && center.xy().norm() < 1e-12,
         "{center}"
     );
+    // What the links look like is where they are.
+    let system = fly_mechanics::System::from_toml(&text).unwrap();
+    let [cuboid, mesh] = system.visuals.as_slice() else {
+        panic!("{:?}", system.visuals);
+    };
+    assert!((cuboid.pose.translation.z + 0.09).abs() < 1e-12);
+    assert_eq!(cuboid.color, Some([1.0, 0.0, 0.0, 1.0]));
+    assert!((mesh.pose.translation.z + 0.1).abs() < 1e-12);
     // 0.01 + 1 * 0.02^2 + 1e-4 + 0.25 * 0.08^2 = 0.0121
     let about = inertia.second_moment().matrix6();
     let expected = 0.0121 + 1.25 * 0.02 * 0.02;

@@ -605,3 +605,112 @@ plugin = "sim"
     let (_, stderr) = folder.ends(&["check", "--config", "flight.toml"], 2);
     common::contains(&stderr, "arm.urdf:5:15");
 }
+
+/// A mesh by its package, in a folder that the configuration names; another that is nowhere.
+#[test]
+fn a_urdf_is_shown_as_it_looks() {
+    let folder = Folder::new();
+    folder.write(
+        "arm.urdf",
+        r#"<robot name="arm">
+<link name="world"/>
+<link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="2"/><inertia ixx="0.01" iyy="0.1" izz="0.1"/></inertial>
+<visual><origin xyz="0.1 0 0"/><geometry><mesh filename="package://arm/tetrahedron.obj" scale="0.1 0.1 0.1"/></geometry><material name="red"><color rgba="1 0 0 0.5"/></material></visual>
+<visual><geometry><mesh filename="package://arm/gone.stl"/></geometry></visual></link>
+<joint name="shoulder" type="revolute"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="20" velocity="9"/></joint>
+<transmission name="drive"><type>transmission_interface/SimpleTransmission</type><joint name="shoulder"/><actuator name="motor"/></transmission>
+</robot>"#,
+    );
+    std::fs::create_dir_all(folder.path("shapes/arm")).unwrap();
+    let tetrahedron = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    folder.write("shapes/arm/tetrahedron.obj", tetrahedron);
+    let flight = r#"
+[vehicle]
+file = "arm.urdf"
+mesh_dir = "shapes"
+gravity = [0, 0, 0]
+
+[controller]
+approach = "body"
+pairs = [{ to = "arm", stiffness = 9, damping = 6, inertia = 1 }]
+
+[reference]
+kind = "joints"
+joints.shoulder = { amplitude = 0.3, angular_frequency = 2 }
+
+[flight]
+duration = 0.2
+
+[backend]
+plugin = "sim"
+"#;
+    folder.write("flight.toml", flight);
+    let arguments = [
+        "--config",
+        "flight.toml",
+        "--log",
+        "flight.mcap",
+        "--report",
+    ];
+    let (_, stderr) = folder.ends(&arguments, 0);
+    common::contains(
+        &stderr,
+        "arm.urdf: line 5: link `arm` is shown without this visual",
+    );
+    common::contains(
+        &stderr,
+        "`package://arm/gone.stl` is not found; looked for shapes/arm/gone.stl",
+    );
+
+    let scenes: Vec<foxglove::SceneUpdate> = messages_of(&folder, "flight.mcap", "/truth/scene");
+    let [arm] = scenes[0].entities.as_slice() else {
+        panic!("{scenes:?}");
+    };
+    let [mesh] = arm.triangles.as_slice() else {
+        panic!("{arm:?}");
+    };
+    assert_eq!((mesh.points.len(), mesh.indices.len()), (4, 12));
+    let color = mesh.color.unwrap();
+    assert_eq!([color.r, color.g, color.b, color.a], [1.0, 0.0, 0.0, 0.5]);
+    let (low, high) = (mesh.points.iter())
+        .map(|point| point.x)
+        .fold((f64::MAX, f64::MIN), |(low, high), x| {
+            (low.min(x), high.max(x))
+        });
+    assert!((low - 0.1).abs() < 1e-12 && (high - 0.2).abs() < 1e-12);
+    assert!(
+        arm.cubes.is_empty() && arm.cylinders.is_empty(),
+        "nothing but what is described"
+    );
+
+    // The page draws it, and shows its text as the number of its triangles.
+    let page = std::fs::read_to_string(folder.path("flight.html")).unwrap();
+    common::contains(&page, r#""kind":"mesh","vertices":[[0.1,0.0,0.0]"#);
+    common::contains(&page, "4 triangles, in the log");
+    assert!(!page.contains("f 1 3 2"));
+    // The log needs no files: it flies again from what is in it.
+    std::fs::remove_dir_all(folder.path("shapes")).unwrap();
+    let flight = fly_report::Flight::open(folder.path("flight.mcap")).unwrap();
+    assert!(matches!(
+        flight.scene.bodies[0].shapes[0].shape,
+        fly_mechanics::scene::Shape::Mesh { .. }
+    ));
+    // By the command line it is found as well.
+    std::fs::create_dir_all(folder.path("flat")).unwrap();
+    folder.write("flat/tetrahedron.obj", tetrahedron);
+    folder.write("flat/gone.stl", "solid x\nendsolid x\n");
+    let (_, stderr) = folder.ends(
+        &[
+            "--config",
+            "flight.toml",
+            "--log",
+            "again.mcap",
+            "--mesh-dir",
+            "flat",
+        ],
+        0,
+    );
+    common::contains(&stderr, "the mesh has no triangles");
+    let (tree, _) = folder.ends(&["system", "arm.urdf", "--toml", "--mesh-dir", "flat"], 0);
+    common::contains(&tree, "mesh = '''");
+}

@@ -56,7 +56,7 @@ impl Template {
     /// # Errors
     /// Anything that cannot be found, read or parsed, with its place.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
-        let source = urdf::as_toml(locate::configuration(&options.config)?)?;
+        let source = urdf::as_toml(locate::configuration(&options.config)?, None)?;
         Self::build(&source, options)
     }
 
@@ -447,22 +447,30 @@ pub(super) fn backend_table(plugin: &str) -> String {
 /// The files read so far. Each is read once, even if the file changes later.
 #[derive(Clone, Debug, Default)]
 struct Included {
-    /// Vehicles by their names and the sources that name them.
-    vehicles: Arc<Mutex<BTreeMap<(String, String), Node>>>,
+    /// Vehicles by their names, the sources that name them and the folders of their visuals' meshes.
+    vehicles: Arc<Mutex<BTreeMap<(String, String, Option<PathBuf>), Node>>>,
     meshes: mesh::Meshes,
 }
 
 impl Included {
-    /// The file named by a value in another source.
-    fn vehicle(&self, name: &str, by: &Place) -> Result<Node, ConfigError> {
-        let key = (name.to_owned(), by.source.name.clone());
+    /// The file named by a value in another source; a URDF's meshes may be in `mesh_dir`.
+    fn vehicle(
+        &self,
+        name: &str,
+        by: &Place,
+        mesh_dir: Option<PathBuf>,
+    ) -> Result<Node, ConfigError> {
+        let key = (name.to_owned(), by.source.name.clone(), mesh_dir);
         let mut known = (self.vehicles)
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(node) = known.get(&key) {
             return Ok(node.clone());
         }
-        let node = Node::parse(&urdf::as_toml(locate::vehicle(name, by)?)?)?;
+        let node = Node::parse(&urdf::as_toml(
+            locate::vehicle(name, by)?,
+            key.2.as_deref(),
+        )?)?;
         known.insert(key, node.clone());
         Ok(node)
     }
@@ -484,6 +492,7 @@ fn include(
         }
         return Ok(());
     };
+    let mesh_dir = table.remove("mesh_dir");
     let place = file.node.place.clone();
     let Some(name) = file.node.as_string() else {
         return Err(Diagnostic::new("`vehicle.file` has the wrong type")
@@ -497,7 +506,14 @@ fn include(
                 .into(),
         );
     }
-    let mut base = included.vehicle(&name, &place)?;
+    let mesh_dir = mesh_dir.map(|entry| match entry.node.as_string() {
+        Some(dir) => Ok(entry.node.place.source.resolve(&dir)),
+        None => Err(Diagnostic::new("`vehicle.mesh_dir` has the wrong type").at(
+            entry.node.place,
+            "expected the path of a folder with meshes",
+        )),
+    });
+    let mut base = included.vehicle(&name, &place, mesh_dir.transpose()?)?;
     include(&mut base, None, depth + 1, included)?;
     let over = std::mem::replace(node, base);
     node.overlay(over);

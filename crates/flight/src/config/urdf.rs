@@ -4,15 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fly_mechanics::System;
-use fly_mechanics::description::{DescriptionError, UrdfOptions};
+use fly_mechanics::description::{DescriptionError, MeshFolders, UrdfOptions};
 
 use super::diagnostic::Diagnostic;
 use super::source::{Origin, Place, Source};
 use super::wording::wording;
 
-/// The source as TOML; unchanged unless it is URDF. What the format leaves open is chosen as in `fly system FILE
-/// --toml`.
-pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
+/// The source as TOML; unchanged unless it is URDF. What the format leaves open is as in `fly system FILE --toml`. Its meshes, which become part of the text, are
+/// looked for beside it and in `mesh_dir`.
+pub(super) fn as_toml(
+    source: Arc<Source>,
+    mesh_dir: Option<&Path>,
+) -> Result<Arc<Source>, Diagnostic> {
     let path = match &source.origin {
         Origin::File(path) => path.as_path(),
         _ => Path::new(""),
@@ -20,8 +23,15 @@ pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
     if !System::is_urdf(path, &source.text) {
         return Ok(source);
     }
-    let system = System::from_urdf(&source.text, &UrdfOptions::default())
-        .map_err(|error| explain(&source, error))?;
+    let options = UrdfOptions {
+        meshes: MeshFolders {
+            of_file: path.parent().map(Path::to_owned),
+            others: mesh_dir.map(Path::to_owned).into_iter().collect(),
+        },
+        ..UrdfOptions::default()
+    };
+    let system =
+        System::from_urdf(&source.text, &options).map_err(|error| explain(&source, error))?;
     for note in &system.notes {
         tracing::warn!("{}: {note}", source.name);
     }

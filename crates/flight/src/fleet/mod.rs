@@ -45,7 +45,6 @@ use crate::flight::Flight;
 use crate::messages::Messages;
 use crate::sink::Sink;
 use crate::summary::Summary;
-use crate::supervisor::Mode;
 use crate::verdict::End;
 use crate::world_record::WorldRecord;
 use port::Port;
@@ -194,15 +193,9 @@ impl<'a> Fleet<'a> {
 
     /// Whether any supervisor has taken over.
     pub fn alarm(&self) -> bool {
-        let usual = |mode| {
-            matches!(
-                mode,
-                Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying
-            )
-        };
         self.vehicles
             .iter()
-            .any(|vehicle| (vehicle.flight.as_ref()).is_none_or(|flight| !usual(flight.mode())))
+            .any(|vehicle| (vehicle.flight.as_ref()).is_none_or(|flight| !flight.mode().is_usual()))
     }
 
     fn flights(&self) -> impl Iterator<Item = &Flight<'a>> {

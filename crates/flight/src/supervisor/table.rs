@@ -250,6 +250,11 @@ impl Mode {
         Self::Ended,
     ];
 
+    /// Whether all goes as it should: the flight begins, or the controller flies.
+    pub fn is_usual(self) -> bool {
+        self.is_before_flight() || matches!(self, Self::Armed | Self::Flying)
+    }
+
     /// Whether a failsafe flies the vehicle.
     pub fn is_failsafe(self) -> bool {
         matches!(self, Self::HoldPosition | Self::Descending | Self::Landing)

@@ -330,6 +330,22 @@ pub struct SpherePrimitive {
     #[prost(message, optional, tag = "3")]
     pub color: ::core::option::Option<Color>,
 }
+/// Triangles.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TriangleListPrimitive {
+    /// Where its points are measured from, in the entity's frame.
+    #[prost(message, optional, tag = "1")]
+    pub pose: ::core::option::Option<Pose>,
+    /// Its corners, m.
+    #[prost(message, repeated, tag = "2")]
+    pub points: ::prost::alloc::vec::Vec<Point3>,
+    /// Its colour.
+    #[prost(message, optional, tag = "3")]
+    pub color: ::core::option::Option<Color>,
+    /// Three points each, from 0.
+    #[prost(fixed32, repeated, tag = "5")]
+    pub indices: ::prost::alloc::vec::Vec<u32>,
+}
 /// Shapes that move with a frame.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SceneEntity {
@@ -363,6 +379,9 @@ pub struct SceneEntity {
     /// Lines.
     #[prost(message, repeated, tag = "11")]
     pub lines: ::prost::alloc::vec::Vec<LinePrimitive>,
+    /// Surfaces.
+    #[prost(message, repeated, tag = "12")]
+    pub triangles: ::prost::alloc::vec::Vec<TriangleListPrimitive>,
 }
 /// Removes entities.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

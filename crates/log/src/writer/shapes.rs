@@ -1,12 +1,12 @@
 //! The shapes of a scene as Foxglove's entities.
 
-use fly_mechanics::scene::{RotorShape, Scene, Shape};
+use fly_mechanics::scene::{Part, RotorShape, Scene, Shape};
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
 use super::parts::{timestamp, vector};
 use crate::schema::foxglove::{
     ArrowPrimitive, Color, CubePrimitive, CylinderPrimitive, LinePrimitive, Point3, Pose,
-    Quaternion, SceneEntity, SpherePrimitive,
+    Quaternion, SceneEntity, SpherePrimitive, TriangleListPrimitive,
 };
 
 /// Colours that colour-blind readers can distinguish (Okabe and Ito), assigned to the bodies in turn.
@@ -53,9 +53,13 @@ pub fn bodies(time: u64, scene: &Scene, frames: &[String], look: Look) -> Vec<Sc
     let bodies = scene.bodies.iter().zip(frames).enumerate();
     let entity = |(i, (body, frame)): (usize, (&fly_mechanics::scene::BodyShapes, &String))| {
         let color = look.color(i);
+        let described = |part: &Part| {
+            let own = part.color.filter(|_| look == Look::Solid);
+            own.map_or(color, |[r, g, b, a]| Color { r, g, b, a })
+        };
         let mut entity = entity(time, frame, frame.clone());
-        for shape in &body.shapes {
-            add(shape, color, &mut entity);
+        for part in &body.shapes {
+            add(&part.shape, described(part), &mut entity);
         }
         for rotor in scene.rotors.iter().filter(|rotor| rotor.body == i) {
             if rotor.tilt.is_none() {
@@ -147,6 +151,18 @@ fn entity(time: u64, frame: &str, id: String) -> SceneEntity {
 
 fn add(shape: &Shape, color: Color, entity: &mut SceneEntity) {
     match *shape {
+        Shape::Mesh {
+            ref vertices,
+            ref triangles,
+        } => entity.triangles.push(TriangleListPrimitive {
+            pose: Some(pose([0.0; 3], &UnitQuaternion::identity())),
+            points: (vertices.iter())
+                .map(|&[x, y, z]| Point3 { x, y, z })
+                .collect(),
+            indices: triangles.iter().flatten().copied().collect(),
+            color: Some(color),
+            ..TriangleListPrimitive::default()
+        }),
         Shape::Bar { from, to, radius } => {
             let (from, to) = (Vector3::from(from), Vector3::from(to));
             let middle = (from + to) / 2.0;

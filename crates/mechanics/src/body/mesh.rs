@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, Matrix4, Vector3};
 
+use super::mesh_error::MeshError;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
 
 /// The surface of a solid, closed and with every triangle counterclockwise as seen from outside; m.
@@ -34,72 +35,6 @@ pub struct TriangleMesh {
     triangles: Vec<[usize; 3]>,
     /// Of the solid with the density 1.
     moment: SecondMoment<f64>,
-}
-
-/// Why triangles enclose no solid.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeshError {
-    /// There are none.
-    #[error("the mesh has no triangles")]
-    Empty,
-    /// A triangle names a vertex that is not there.
-    #[error("triangle {triangle} names vertex {vertex}, but there are {count} (counted from 0)")]
-    Vertex {
-        /// From 0.
-        triangle: usize,
-        /// From 0.
-        vertex: usize,
-        /// The number of vertices.
-        count: usize,
-    },
-    /// A coordinate is infinite or not a number.
-    #[error("vertex {vertex} is at {place:?}; expected finite coordinates")]
-    NotFinite {
-        /// From 0.
-        vertex: usize,
-        /// Where.
-        place: [f64; 3],
-    },
-    /// An edge has a triangle on one side only.
-    #[error(
-        "the mesh has a hole: no triangle beside triangle {triangle} (counted from 0) at its edge from {from:?} to {to:?} m"
-    )]
-    Hole {
-        /// The triangle at its rim, from 0.
-        triangle: usize,
-        /// Where its edge begins, m.
-        from: [f64; 3],
-        /// Where it ends, m.
-        to: [f64; 3],
-    },
-    /// Neighbours are turned against each other.
-    #[error(
-        "triangles {} and {} (counted from 0) run along their common edge from {from:?} to {to:?} m in the same direction: one of them is inside out",
-        triangles[0], triangles[1]
-    )]
-    Turned {
-        /// Both, from 0.
-        triangles: [usize; 2],
-        /// Where the edge begins, m.
-        from: [f64; 3],
-        /// Where it ends, m.
-        to: [f64; 3],
-    },
-    /// The surface as a whole is turned around.
-    #[error(
-        "the mesh encloses {volume} m³: its triangles are clockwise as seen from outside. Exchange two vertices of each"
-    )]
-    InsideOut {
-        /// Negative, or zero of a surface that encloses nothing.
-        volume: f64,
-    },
-    /// The file cannot be read.
-    #[error("{0}")]
-    File(String),
-    /// The solid has no inertia.
-    #[error(transparent)]
-    Inertia(#[from] InertiaError<f64>),
 }
 
 /// # Construction
@@ -267,10 +202,6 @@ fn moment(vertices: &[Vector3<f64>], triangles: &[[usize; 3]]) -> SecondMoment<f
     SecondMoment::from_matrix4(matrix).placed(&SE3::new(SO3::identity(), middle))
 }
 
-/// Longest mesh file that is read, bytes: 256 MiB, 5 million triangles of a binary STL.
-#[cfg(feature = "mesh")]
-const MAX_FILE: u64 = 256 << 20;
-
 /// # Files
 #[cfg(feature = "mesh")]
 impl TriangleMesh {
@@ -290,23 +221,8 @@ impl TriangleMesh {
     /// # Errors
     /// [`MeshError::File`], and those of [`from_triangles`](Self::from_triangles).
     pub fn from_file(path: impl AsRef<std::path::Path>, scale: f64) -> Result<Self, MeshError> {
-        let path = path.as_ref();
-        let fails =
-            |what: &dyn std::fmt::Display| MeshError::File(format!("{}: {what}", path.display()));
-        let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-        let bytes = || {
-            let bytes = crate::read::read_bytes(path, MAX_FILE).map_err(|error| fails(&error))?;
-            Ok::<_, MeshError>(std::io::Cursor::new(bytes))
-        };
-        match ending.as_ref().and_then(|ending| ending.to_str()) {
-            Some("stl") => Self::from_stl(&mut bytes()?, scale),
-            Some("obj") => Self::from_obj(&mut bytes()?, scale),
-            _ => return Err(fails(&"expected a file that ends with .stl or .obj")),
-        }
-        .map_err(|error| match error {
-            MeshError::File(what) => fails(&what),
-            other => other,
-        })
+        let triangles = super::mesh_file::triangles(path.as_ref())?;
+        Self::from_triangles(scaled(triangles, scale))
     }
 
     /// Binary or text. See [`from_file`](Self::from_file).
@@ -317,14 +233,7 @@ impl TriangleMesh {
         reader: &mut (impl std::io::Read + std::io::Seek),
         scale: f64,
     ) -> Result<Self, MeshError> {
-        let fails =
-            |error: std::io::Error| MeshError::File(format!("the STL cannot be read: {error}"));
-        let mut all = Vec::new();
-        for triangle in stl_io::create_stl_reader(reader).map_err(fails)? {
-            let corners = triangle.map_err(fails)?.vertices;
-            all.push(corners.map(|corner| Vector3::from(corner.0).map(f64::from) * scale));
-        }
-        Self::from_triangles(all)
+        Self::from_triangles(scaled(super::mesh_file::stl(reader)?, scale))
     }
 
     /// All objects of the file together; faces with more corners are cut into triangles. See [`from_file`](Self::from_file).
@@ -332,25 +241,16 @@ impl TriangleMesh {
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn from_obj(reader: &mut impl std::io::BufRead, scale: f64) -> Result<Self, MeshError> {
-        let options = tobj::LoadOptions {
-            triangulate: true,
-            ..tobj::LoadOptions::default()
-        };
-        // What it looks like does not matter.
-        let without = |_: &std::path::Path| Ok(Default::default());
-        let (objects, _) = tobj::load_obj_buf(reader, &options, without)
-            .map_err(|error| MeshError::File(format!("the OBJ cannot be read: {error}")))?;
-        let mut all = Vec::new();
-        for object in objects {
-            let places = &object.mesh.positions;
-            for corners in object.mesh.indices.chunks_exact(3) {
-                let corner = |k: usize| {
-                    let first = 3 * corners[k] as usize;
-                    Vector3::new(places[first], places[first + 1], places[first + 2]) * scale
-                };
-                all.push([corner(0), corner(1), corner(2)]);
-            }
-        }
-        Self::from_triangles(all)
+        Self::from_triangles(scaled(super::mesh_file::obj(reader)?, scale))
     }
+}
+
+#[cfg(feature = "mesh")]
+fn scaled(
+    triangles: Vec<[Vector3<f64>; 3]>,
+    scale: f64,
+) -> impl Iterator<Item = [Vector3<f64>; 3]> {
+    triangles
+        .into_iter()
+        .map(move |triangle| triangle.map(|corner| corner * scale))
 }

@@ -4,6 +4,9 @@ mod drag;
 mod inertia;
 mod inertia_error;
 mod mesh;
+mod mesh_error;
+#[cfg(feature = "mesh")]
+pub(crate) mod mesh_file;
 mod principal;
 mod second_moment;
 mod shapes;
@@ -14,7 +17,8 @@ use nalgebra::{RealField, Vector3, Vector6};
 pub use drag::{Drag, DragError};
 pub use inertia::PseudoInertia;
 pub use inertia_error::InertiaError;
-pub use mesh::{MeshError, TriangleMesh};
+pub use mesh::TriangleMesh;
+pub use mesh_error::MeshError;
 pub use principal::PrincipalInertia;
 pub use second_moment::SecondMoment;
 

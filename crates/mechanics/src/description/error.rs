@@ -52,6 +52,9 @@ impl DescriptionError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
+    /// Something that is seen cannot be shown: why.
+    #[error("{0}")]
+    Visual(String),
     /// The text is not TOML, or not XML.
     #[error("{0}")]
     Syntax(String),

@@ -89,7 +89,12 @@ impl System {
     ) -> Result<Self, DescriptionError> {
         let path = path.as_ref();
         if Self::is_urdf(path, text) {
-            return Self::from_urdf(text, options);
+            let mut options = options.clone();
+            if let Some(folder) = path.parent() {
+                let of_file = options.meshes.of_file.take();
+                options.meshes.of_file = of_file.or_else(|| Some(folder.to_owned()));
+            }
+            return Self::from_urdf(text, &options);
         }
         let document = table::document(text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -127,7 +132,7 @@ impl System {
         table::system(table, span, None)
     }
 
-    /// Reads a robot in URDF.
+    /// Reads a robot in URDF. Its meshes are read from the folders of the options, and from none without.
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml).

@@ -16,6 +16,10 @@
 //! inertia = [0.012, 0.012, 0.022]      # kg m^2 about the centre of mass, or inertia_about_origin; the diagonal, or three rows
 //! drag = { linear = [0.3, 0.3, 0.1], angular = [0.0, 0.0, 0.001], quadratic = [0.005, 0.005, 0.01] } # N s/m, N m s, N/(m/s)^2, see `Drag` and `QuadraticDrag`; optional
 //!
+//! [[bodies.airframe.visuals]]          # what it looks like: one of `box`, `cylinder = { radius, height }`, `sphere = { radius }` and `mesh`, the text of an OBJ file; optional
+//! box = [0.2, 0.1, 0.05]               # m; with `position` and `orientation`, optional
+//! color = [1.0, 0.5, 0.0, 1.0]         # red, green, blue, opacity; optional
+//!
 //! [[bodies.airframe.contacts]]         # what touches the ground of a simulation: a point, a ball with its `radius` (m), or the corners of `box = [x, y, z]`; optional
 //! position = [0.1, 0.1, -0.05]         # m; a box may have an orientation
 //! radius = 0.01
@@ -163,7 +167,8 @@
 //! # URDF
 //!
 //! [`System::from_urdf`](crate::System::from_urdf) reads robots as ROS describes them; [`UrdfOptions`] say what the format leaves open. Links become
-//! bodies of their names, `<dynamics damping>` dampers, simple `<transmission>`s motors. Visuals and collision shapes are not read. `<mimic>`
+//! bodies of their names, `<dynamics damping>` dampers, simple `<transmission>`s motors. Visuals become [`System::visuals`](crate::System::visuals), with the
+//! meshes that are found in [`MeshFolders`]; collision shapes are not read. `<mimic>`
 //! becomes a coupling, which acts on those who build [`System::constraints`](crate::System::constraints). What is left out, as dry friction is,
 //! is said in [`System::notes`](crate::System::notes).
 
@@ -187,6 +192,7 @@ mod servo;
 mod table;
 mod urdf;
 mod vehicle;
+mod visual;
 mod write;
 
 pub use crate::read::{MAX_TEXT, read_text};
@@ -197,4 +203,4 @@ pub use mesh::mesh_numbers;
 /// The keys of a description.
 pub const KEYS: &[Key] = &table::SYSTEM;
 
-pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+pub use urdf::{MeshFolders, Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};

@@ -14,9 +14,12 @@ use super::elements::{self, Names, damper, spring};
 use super::joint::{self, Described};
 use super::keys::{Key, VECTOR, Value};
 use super::reader::{Entry, Table};
-use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rope, rotors, servo};
+use super::{
+    DescriptionError, Problem, mass, motors, pose, propulsion, rope, rotors, servo, visual,
+};
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
+use crate::visual::Visual;
 use crate::{ContactPoint, Inputs, QuadraticDrag};
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
@@ -82,7 +85,7 @@ pub(super) const SYSTEM: [Key; 12] = [
 ];
 
 /// The keys of a body.
-const BODY: [Key; 13] = [
+const BODY: [Key; 14] = [
     Key::new(
         "parent",
         Value::Text,
@@ -123,6 +126,11 @@ const BODY: [Key; 13] = [
         "contacts",
         Value::List(&Value::Table(&contact::CONTACT)),
         "What touches the ground of a simulation. Default: nothing.",
+    ),
+    Key::new(
+        "visuals",
+        Value::List(&Value::Table(&visual::VISUAL)),
+        "What it looks like in logs, reports and live views. Default: bars, boxes and drums of its masses and joints.",
     ),
 ];
 
@@ -166,6 +174,7 @@ pub(crate) fn system(
     let servos = servo::servos(&root, &model, &joints, &inputs)?;
     let battery = propulsion::battery(&root, inputs.rotors())?;
     let ropes = rope::ropes(&root, &model, &bodies.names)?;
+    let visuals = bodies.visuals_of(&model);
     Ok(System {
         name,
         notes: System::remarks(&model),
@@ -180,6 +189,7 @@ pub(crate) fn system(
         couplings: constraints.couplings,
         rolling: constraints.rolling,
         ropes,
+        visuals,
     })
 }
 
@@ -207,6 +217,7 @@ struct Bodies<'a> {
     read: Vec<(Body<f64>, Described)>,
     quadratic_drag: Vec<(&'a str, QuadraticDrag)>,
     contacts: Vec<(&'a str, contact::Point)>,
+    visuals: Vec<(&'a str, visual::Seen)>,
 }
 
 impl<'a> Bodies<'a> {
@@ -228,7 +239,9 @@ impl<'a> Bodies<'a> {
             read: Vec::new(),
             quadratic_drag: Vec::new(),
             contacts: Vec::new(),
+            visuals: Vec::new(),
         };
+        let mut triangles = 0;
         for (name, entry) in entries {
             let table = entry.table()?;
             if name == "world" {
@@ -240,6 +253,9 @@ impl<'a> Bodies<'a> {
             (bodies.quadratic_drag).extend(quadratic.map(|quadratic| (name, quadratic)));
             for point in contact::points(&table)? {
                 bodies.contacts.push((name, point));
+            }
+            for seen in visual::visuals(&table, &mut triangles)? {
+                bodies.visuals.push((name, seen));
             }
             let mut others = bodies.read.iter();
             if others.any(|(_, other)| other.name == joint.name) {
@@ -303,6 +319,21 @@ impl<'a> Bodies<'a> {
                 body,
                 position: *position,
                 radius: *radius,
+            })
+        };
+        model.bodies().flat_map(of).collect()
+    }
+
+    /// What the bodies look like, in the model's order.
+    fn visuals_of(&self, model: &Model<f64>) -> Vec<Visual> {
+        let of = |body: BodyId| {
+            let all = self.visuals.iter();
+            let own = all.filter(move |(name, _)| *name == model.name(body));
+            own.map(move |(_, (pose, shape, color))| Visual {
+                body,
+                pose: *pose,
+                shape: shape.clone(),
+                color: *color,
             })
         };
         model.bodies().flat_map(of).collect()

@@ -16,6 +16,7 @@ use crate::multibody::{
 use crate::outline::joint_type;
 use crate::propulsion::{Battery, MotorDynamics, OpenCircuit};
 use crate::system::{JointData, JointLimits, System, TiltServo};
+use crate::visual::{Visual, VisualShape};
 use crate::{
     ContactPoint, Motor, PseudoInertia, Rope, Rotor, RotorAerodynamics, RotorMotor, SecondMoment,
     Tilt,
@@ -130,6 +131,11 @@ impl Text {
         let points: Vec<String> = own.map(contact_point).collect();
         if !points.is_empty() {
             self.key("contacts", &format!("[{}]", points.join(", ")));
+        }
+        let own = system.visuals.iter().filter(|visual| visual.body == body);
+        let visuals: Vec<String> = own.map(self::visual).collect();
+        if !visuals.is_empty() {
+            self.key("visuals", &format!("[{}]", visuals.join(", ")));
         }
     }
 
@@ -300,6 +306,44 @@ impl Text {
         self.key("stiffness", &number(rope.compliance.stiffness()));
         self.number("damping", rope.compliance.damping(), 0.0);
     }
+}
+
+impl Visual {
+    /// As one of the `visuals` of a body in a description.
+    ///
+    /// ```
+    /// use fly_lie::SE3;
+    /// use fly_mechanics::multibody::BodyId;
+    /// use fly_mechanics::visual::{Visual, VisualShape};
+    ///
+    /// let ball = Visual {
+    ///     body: BodyId::WORLD,
+    ///     pose: SE3::identity(),
+    ///     shape: VisualShape::Sphere { radius: 0.5 },
+    ///     color: Some([1.0, 0.0, 0.0, 1.0]),
+    /// };
+    /// assert_eq!(ball.to_toml(), "{ sphere = { radius = 0.5 }, color = [1.0, 0.0, 0.0, 1.0] }");
+    /// ```
+    pub fn to_toml(&self) -> String {
+        visual(self)
+    }
+}
+
+fn visual(visual: &Visual) -> String {
+    let shape = match &visual.shape {
+        VisualShape::Box(lengths) => ("box", array(lengths)),
+        VisualShape::Cylinder { radius, height } => {
+            let keys = [("radius", number(*radius)), ("height", number(*height))];
+            ("cylinder", inline(&keys))
+        }
+        VisualShape::Sphere { radius } => ("sphere", inline(&[("radius", number(*radius))])),
+        // Its lines as lines: no letter of them needs to be escaped.
+        VisualShape::Mesh(surface) => ("mesh", format!("'''\n{}'''", surface.to_obj_text())),
+    };
+    let mut keys = vec![shape];
+    keys.extend(place(&visual.pose));
+    keys.extend(visual.color.map(|color| ("color", array(&color))));
+    inline(&keys)
 }
 
 fn joint_of(system: &System, body: BodyId) -> String {

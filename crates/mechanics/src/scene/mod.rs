@@ -2,7 +2,7 @@
 //!
 //! [`Scene`] has the shapes of all bodies, [`BodyPoses`] their poses in any configuration, [`single_joints`] the joints that have one position.
 //!
-//! A description has masses and joints, not surfaces. Bars stand from a body's origin to what is fixed to it: its rotors and the joints of the bodies that
+//! A body whose description says what it looks like ([`Visual`]) looks like that. Most descriptions have masses and joints, not surfaces: then bars stand from a body's origin to what is fixed to it: its rotors and the joints of the bodies that
 //! it carries. A body that carries nothing is the box of even density that has its inertia.
 
 mod joints;
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::multibody::{BodyId, Joint, JointKind};
 use crate::system::System;
+use crate::visual::{Visual, VisualShape};
 
 pub use joints::{SingleJoint, single_joints};
 pub use poses::BodyPoses;
@@ -38,7 +39,24 @@ pub struct BodyShapes {
     /// Its name.
     pub name: String,
     /// What it is made of.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<Part>,
+}
+
+/// A solid and its colour.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct Part {
+    /// The solid.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Red, green, blue and opacity, each from 0 to 1, if that is described.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<[f64; 4]>,
+}
+
+impl From<Shape> for Part {
+    fn from(shape: Shape) -> Self {
+        Self { shape, color: None }
+    }
 }
 
 /// A solid.
@@ -78,6 +96,13 @@ pub enum Shape {
         radius: f64,
         /// Its length.
         length: f64,
+    },
+    /// Triangles.
+    Mesh {
+        /// Their corners.
+        vertices: Vec<Point>,
+        /// Three corners each, from 0.
+        triangles: Vec<[u32; 3]>,
     },
 }
 
@@ -121,6 +146,19 @@ impl Scene {
         let mut bodies = Vec::new();
         let mut size: f64 = 0.0;
         for body in model.bodies() {
+            let seen: Vec<Part> = (system.visuals.iter())
+                .filter(|visual| visual.body == body)
+                .map(part)
+                .collect();
+            if !seen.is_empty() {
+                let reaches = seen.iter().map(|part| part.shape.reach());
+                size = reaches.fold(size, f64::max);
+                bodies.push(BodyShapes {
+                    name: model.name(body).to_owned(),
+                    shapes: seen,
+                });
+                continue;
+            }
             let carried: Vec<Vector3<f64>> = (model.bodies())
                 .filter(|child| model.parent(*child) == Some(body))
                 .filter_map(|child| Some(model.placement(child)?.translation))
@@ -133,11 +171,12 @@ impl Scene {
             let longest = points.iter().map(Vector3::norm).fold(0.0, f64::max);
             let mut shapes = Vec::new();
             for point in points.iter().filter(|point| point.norm() > 1e-3 * longest) {
-                shapes.push(Shape::Bar {
+                let bar = Shape::Bar {
                     from: [0.0; 3],
                     to: (*point).into(),
                     radius: SLENDER * longest.max(point.norm()),
-                });
+                };
+                shapes.push(bar.into());
             }
             let free = model.parent(body) == Some(BodyId::WORLD)
                 && matches!(model.joint(body).map(Joint::kind), Some(JointKind::Free(_)));
@@ -145,31 +184,34 @@ impl Scene {
             if free && longest > 0.0 {
                 // A hub, flat where the rotors are in a plane.
                 let side = 0.22 * longest;
-                shapes.push(Shape::Box {
+                let hub = Shape::Box {
                     center: [0.0; 3],
                     edges: [
                         [1.35 * side, 0.0, 0.0],
                         [0.0, side, 0.0],
                         [0.0, 0.0, 0.42 * side],
                     ],
-                });
+                };
+                shapes.push(hub.into());
             } else if points.iter().all(|point| point.norm() < 1e-6)
                 && let Some((center, edges)) = bulk
             {
                 let half = edges.iter().map(Vector3::norm).fold(0.0, f64::max);
                 // What hangs far from its joint hangs by a bar.
                 if center.norm() > 1.2 * half {
-                    shapes.push(Shape::Bar {
+                    let bar = Shape::Bar {
                         from: [0.0; 3],
                         to: center.into(),
                         radius: 0.012 * center.norm(),
-                    });
+                    };
+                    shapes.push(bar.into());
                 }
                 size = size.max(center.norm() + half);
-                shapes.push(Shape::Box {
+                let bulk = Shape::Box {
                     center: center.into(),
                     edges: edges.map(Into::into),
-                });
+                };
+                shapes.push(bulk.into());
             }
             size = size.max(longest);
             bodies.push(BodyShapes {
@@ -178,7 +220,11 @@ impl Scene {
             });
         }
         for (shapes, body) in bodies.iter_mut().zip(model.bodies()) {
-            shapes.shapes.extend(joint(system, body, size));
+            // What is described as it looks has its joints drawn already.
+            if system.visuals.iter().all(|visual| visual.body != body) {
+                let joint = joint(system, body, size);
+                shapes.shapes.extend(joint.map(Part::from));
+            }
         }
         let index = |body: BodyId| model.bodies().position(|other| other == body);
         Self {
@@ -197,17 +243,16 @@ impl Scene {
     /// Where nothing describes the vehicle: a small craft with a nose.
     pub fn unknown(bodies: Vec<String>) -> Self {
         let craft = || {
-            vec![
-                Shape::Box {
-                    center: [0.0; 3],
-                    edges: [[0.18, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.0, 0.04]],
-                },
-                Shape::Bar {
-                    from: [0.0; 3],
-                    to: [0.3, 0.0, 0.0],
-                    radius: 0.02,
-                },
-            ]
+            let hub = Shape::Box {
+                center: [0.0; 3],
+                edges: [[0.18, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.0, 0.04]],
+            };
+            let nose = Shape::Bar {
+                from: [0.0; 3],
+                to: [0.3, 0.0, 0.0],
+                radius: 0.02,
+            };
+            vec![hub.into(), nose.into()]
         };
         Self {
             bodies: (bodies.into_iter())
@@ -219,6 +264,66 @@ impl Scene {
             size: 0.3,
             ..Self::default()
         }
+    }
+}
+
+impl Shape {
+    /// How far it reaches from the origin, m.
+    fn reach(&self) -> f64 {
+        let norm = |point: &Point| Vector3::from(*point).norm();
+        match self {
+            Self::Bar { from, to, radius } => norm(from).max(norm(to)) + radius,
+            Self::Box { center, edges } => {
+                norm(center)
+                    + edges
+                        .map(Vector3::from)
+                        .map(|edge| edge.norm_squared())
+                        .iter()
+                        .sum::<f64>()
+                        .sqrt()
+            }
+            Self::Ball { center, radius } => norm(center) + radius,
+            Self::Drum {
+                center,
+                radius,
+                length,
+                ..
+            } => norm(center) + radius.hypot(0.5 * length),
+            Self::Mesh { vertices, .. } => vertices.iter().map(norm).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// What is described, in the frame of its body.
+fn part(visual: &Visual) -> Part {
+    let pose = &visual.pose;
+    let center = pose.translation.into();
+    let axis = |k: usize| pose.rotation.matrix().column(k).into_owned();
+    let shape = match &visual.shape {
+        VisualShape::Box(lengths) => Shape::Box {
+            center,
+            edges: [0, 1, 2].map(|k| (axis(k) * (0.5 * lengths[k])).into()),
+        },
+        VisualShape::Cylinder { radius, height } => Shape::Drum {
+            center,
+            axis: axis(2).into(),
+            radius: *radius,
+            length: *height,
+        },
+        VisualShape::Sphere { radius } => Shape::Ball {
+            center,
+            radius: *radius,
+        },
+        VisualShape::Mesh(surface) => Shape::Mesh {
+            vertices: (surface.vertices().iter())
+                .map(|vertex| pose.act(&Vector3::from(*vertex)).into())
+                .collect(),
+            triangles: surface.triangles().to_vec(),
+        },
+    };
+    Part {
+        shape,
+        color: visual.color,
     }
 }
 

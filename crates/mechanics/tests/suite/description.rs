@@ -75,7 +75,7 @@ fn unknown_key() {
     check(
         "mass = 1.0",
         "masss = 1.0",
-        "bodies.airframe: unknown key `masss`, expected one of `parent`, `joint`, `position`, `orientation`, `mass`, `density`, `center_of_mass`, `inertia`, `inertia_about_origin`, `shape`, `parts`, `drag`, `contacts`",
+        "bodies.airframe: unknown key `masss`, expected one of `parent`, `joint`, `position`, `orientation`, `mass`, `density`, `center_of_mass`, `inertia`, `inertia_about_origin`, `shape`, `parts`, `drag`, `contacts`, `visuals`",
         "masss",
         Some("did you mean `mass`?"),
     );

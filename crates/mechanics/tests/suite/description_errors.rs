@@ -384,7 +384,7 @@ fn masses() {
     check(
         shape,
         "shape = { cyl = { radius = 1 } }",
-        "bodies.hand.shape: unknown key `cyl`, expected one of `box`, `cylinder`, `ellipsoid`, `sphere`, `orientation`",
+        "bodies.hand.shape: unknown key `cyl`, expected one of `box`, `cylinder`, `mesh`, `ellipsoid`, `sphere`, `orientation`",
         "cyl",
         "did you mean `cylinder`?",
     );

@@ -62,3 +62,4 @@ mod urdf;
 mod urdf_errors;
 mod urdf_pinocchio;
 mod vehicles;
+mod visuals;

@@ -588,9 +588,9 @@ fn work_is_proportional_to_length() {
     }
 }
 
-/// Visuals, meshes and simulator extensions change nothing.
+/// Visuals and what simulators add change nothing; without a folder no mesh is looked for.
 #[test]
-fn shapes_are_not_read() {
+fn shapes_mean_nothing_to_the_motion() {
     let plain = robot(&joint("continuous", ""));
     let rich = plain
         .replace("<inertial>", "<visual><geometry><mesh filename=\"package://a/b.dae\"/></geometry></visual><inertial>")

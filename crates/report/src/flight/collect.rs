@@ -1,5 +1,6 @@
 //! Collects rows into columns, statistics and spectra.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use fly_lie::SO3;
@@ -19,7 +20,9 @@ const CELLS: usize = 1 << 15;
 const POSES: usize = 1 << 14;
 /// Largest number of messages kept.
 const EVENTS: usize = 1000;
-/// Modes in which the controller flies; its errors count in these.
+/// So many of those that follow are there while a flight is watched.
+const LATE: usize = 100;
+/// Modes in which the controller flies: its errors count.
 const FLYING: [&str; 5] = ["disarmed", "armed", "flying", "holding", "paused"];
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -120,6 +123,8 @@ impl Columns {
 #[derive(Debug)]
 pub struct Collector {
     pub flight: Flight,
+    /// The last messages of those that are not kept.
+    pub late: VecDeque<Event>,
     columns: Columns,
     bodies: [Series; 2],
     /// Time of a step, s.
@@ -160,6 +165,7 @@ impl Collector {
                 notes: Vec::new(),
                 is_live: false,
             },
+            late: VecDeque::new(),
             columns: Columns::new(),
             bodies: ["pose", "reference"].map(Series::numbered),
             step,
@@ -175,9 +181,13 @@ impl Collector {
     pub fn event(&mut self, event: Event) {
         if self.flight.events.len() < EVENTS {
             self.flight.events.push(event);
-        } else {
-            self.flight.more_events += 1;
+            return;
         }
+        self.flight.more_events += 1;
+        if self.late.len() == LATE {
+            self.late.pop_front();
+        }
+        self.late.push_back(event);
     }
 
     /// Adds a tick.
@@ -289,13 +299,30 @@ impl Collector {
         self.spectrum(1, &row.commands);
     }
 
+    /// Whether the vehicle is one body, whose pose says all of its errors.
+    fn is_whole(&self, row: &Row) -> bool {
+        self.flight.body_count() <= 1 && row.pose.is_some()
+    }
+
+    /// Distance (m) and angle (rad) from the reference: of one body of its true pose where that is told, of a system as its controller has them.
+    pub fn errors(&self, row: &Row) -> Option<[f64; 2]> {
+        if !self.is_whole(row) {
+            let control = row.control.as_ref()?;
+            return Some([control.position_error_norm, control.attitude_error]);
+        }
+        let (at, to) = row.true_pose.or(row.pose).zip(row.reference)?;
+        let (distance, angle) = difference(&at, &to);
+        Some([norm(&distance), norm(&angle)])
+    }
+
     fn control(&mut self, row: &Row) {
         let Some(control) = &row.control else {
             self.allowed = None;
             return;
         };
         let time = row.time;
-        let several = self.flight.body_count() > 1 || row.pose.is_none();
+        let errors = self.errors(row);
+        let is_whole = self.is_whole(row);
         if self
             .flight
             .modes
@@ -338,19 +365,12 @@ impl Collector {
         columns.allocation.put(plots, &counts);
 
         let statistics = &mut self.flight.statistics;
-        let errors = if several {
-            let errors = [control.position_error_norm, control.attitude_error];
+        if is_whole {
+            statistics.is_true = row.true_pose.is_some();
+        } else if let Some(errors) = errors {
             columns.error.put(plots, &[errors[0]]);
             columns.attitude_error.put(plots, &[errors[1]]);
-            Some(errors)
-        } else {
-            statistics.is_true = row.true_pose.is_some();
-            let real = row.true_pose.or(row.pose).zip(row.reference);
-            real.map(|(at, to)| {
-                let (distance, angle) = difference(&at, &to);
-                [norm(&distance), norm(&angle)]
-            })
-        };
+        }
         if !(row.fresh && FLYING.contains(&control.mode.as_str())) {
             return;
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::collect::Collector;
 use super::own::{Reader, Signals, begin};
+use super::row::Row;
 use super::{Event, Flight, Number};
 use crate::error::ReportError;
 use crate::grid::Grid;
@@ -96,7 +97,23 @@ impl LiveFlight {
         &self.collector.flight
     }
 
-    /// The cursor of a page that is created now.
+    /// The row that came last; `None` before the first one.
+    pub fn latest(&self) -> Option<&Row> {
+        let is_begun = self.flight().statistics.ticks > 0 || self.reader.has_row();
+        is_begun.then(|| self.reader.row())
+    }
+
+    /// Its errors of distance (m) and angle (rad), as reports have them.
+    pub fn errors(&self) -> Option<[f64; 2]> {
+        self.collector.errors(self.latest()?)
+    }
+
+    /// All messages that are kept, the oldest first; the last ones are among them.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Event> {
+        self.flight().events.iter().chain(&self.collector.late)
+    }
+
+    /// What a page has that is made now.
     pub fn cursor(&self) -> Cursor {
         let flight = self.flight();
         Cursor {

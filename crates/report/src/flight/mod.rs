@@ -20,6 +20,7 @@ use crate::grid::Grid;
 use fly_mechanics::scene::Scene;
 
 pub use live::{Cursor, LiveFlight, Update};
+pub use row::{Pose, Row};
 pub use statistics::{Magnitude, Number, Statistics};
 
 /// A flight, read once from its log.

@@ -193,7 +193,17 @@ impl Kinematics {
 }
 
 impl Reader {
-    /// Adds the last row.
+    /// Whether a row has come that was not taken.
+    pub const fn has_row(&self) -> bool {
+        self.has_row
+    }
+
+    /// The row that came last.
+    pub const fn row(&self) -> &Row {
+        &self.row
+    }
+
+    /// Takes the last row: nothing follows.
     pub fn finish(&mut self, collector: &mut Collector) {
         if std::mem::take(&mut self.has_row) {
             collector.row(&self.row);

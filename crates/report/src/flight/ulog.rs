@@ -109,7 +109,7 @@ fn of_motors(name: &str, motors: &Motors) -> Scene {
         to: [motor.x, motor.y, 0.0],
         radius: 0.035 * size,
     });
-    scene.bodies[0].shapes = std::iter::once(hub).chain(bars).collect();
+    scene.bodies[0].shapes = (std::iter::once(hub).chain(bars)).map(Into::into).collect();
     let rotors = motors.geometry.iter().enumerate();
     scene.rotors = rotors
         .map(|(i, motor)| RotorShape {

@@ -4,7 +4,10 @@
 /** Resolves to a function from a place `[first, count]` to its numbers. */
 async function openArrays() {
   const text = document.getElementById('data').textContent;
-  const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const binary = atob(text);
+  // A loop: `Uint8Array.from` takes ten times as long.
+  const packed = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) packed[i] = binary.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const known = new Map();

@@ -35,15 +35,17 @@ async function main() {
   if (frequencies.length) {
     add(page, 'h2', '', 'Spectra');
     const low = Math.min(...frequencies.map((x) => x[0])), high = Math.max(...frequencies.map((x) => x[x.length - 1]));
-    panels(page, flights, 'spectra', new View(low, high, 'Hz', true), lines.spectrum).draw();
+    panels(page, flights, 'spectra', new View(low, high, 'Hz', true), lines.spectrum);
   }
   const told = add(page, 'div');
   events(told, flights, view);
   details(page, flights, contents);
   view.heard.push((time) => stage.show(time));
   const draw = () => { view.draw(); stage.draw(); document.querySelectorAll('.timeline canvas').forEach((canvas) => canvas.redraw()); View.spectra?.draw(); };
-  draw();
-  view.move(view.low);
+  // Everything once: who hears the time draws what is no plot.
+  view.draw();
+  View.spectra?.draw();
+  view.heard.forEach((hear) => hear(view.at));
   let waiting = 0;
   addEventListener('resize', () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(draw); });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);

@@ -70,10 +70,12 @@ class Plot {
   /** What a reader who does not see it is told: the range of each line. */
   describe() {
     const ranges = this.lines.filter((line) => !line.hidden).map((line) => {
+      // Taken once: they are looked up anew each time.
+      const { low: lows, high: highs } = line;
       let low = Infinity, high = -Infinity;
-      for (let i = 0; i < line.low.length; i++) {
-        if (line.low[i] < low) low = line.low[i];
-        if (line.high[i] > high) high = line.high[i];
+      for (let i = 0; i < lows.length; i++) {
+        if (lows[i] < low) low = lows[i];
+        if (highs[i] > high) high = highs[i];
       }
       return `${line.label} ${significant(low * line.scale, 3)} to ${significant(high * line.scale, 3)}`;
     });
@@ -135,9 +137,10 @@ class Plot {
     let low = Infinity, high = -Infinity;
     for (const line of this.lines) {
       if (line.hidden || (log && line.label === 'W by theory')) continue;
+      const { low: lows, high: highs } = line;
       const [first, last] = line.cells(from, to);
       for (let i = first; i < last; i++) {
-        const a = line.low[i] * line.scale, b = line.high[i] * line.scale;
+        const a = lows[i] * line.scale, b = highs[i] * line.scale;
         if (a < low && (!log || a > 0)) low = a;
         if (b > high) high = b;
       }
@@ -215,6 +218,7 @@ class Plot {
   /** A line: of several cells under one dot, the vertical from the smallest to the largest. */
   line(c, line, X, Y, paint, box) {
     const { view } = this;
+    const { low: lows, high: highs } = line;
     const [first, last] = line.cells(view.low, view.high);
     c.strokeStyle = paint.line(line.color);
     c.lineWidth = line.stroke === 'solid' ? 1.5 : 1.25;
@@ -232,7 +236,7 @@ class Plot {
     };
     const fine = box.w * 1.5 > last - first;
     for (let i = first; i < last; i++) {
-      const a = line.low[i] * line.scale, b = line.high[i] * line.scale;
+      const a = lows[i] * line.scale, b = highs[i] * line.scale;
       if (!(a <= b || b <= a)) { if (fine) open = false; else broken = true; continue; }
       if (fine) {
         const x = X(line.x(i));

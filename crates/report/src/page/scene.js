@@ -33,7 +33,7 @@ class Stage {
     this.time = flights[0].span[0];
     this.mode = 'follow';
     this.enlarged = 1;
-    this.models = flights.map((flight) => flight.scene.bodies.map((body) => body.shapes.flatMap((shape) => faces(shape).map((points) => ({ points })))));
+    this.models = flights.map((flight) => flight.scene.bodies.map((body) => solid(body.shapes)));
     this.measure();
     this.camera = { yaw: -0.95, pitch: 0.42, distance: 1, target: [0, 0, 0] };
     this.look(this.mode);
@@ -63,7 +63,7 @@ class Stage {
             if (!pose) continue;
             take(pose.r);
             // What reaches far from its joint, such as a pole.
-            if (!flight.free && i % 6 === 0) this.models[f][body].forEach(({ points }) => points.forEach((p) => take(plus(pose.r, turn(pose.q, p)))));
+            if (!flight.free && i % 6 === 0) this.models[f][body].points.forEach((p) => take(plus(pose.r, turn(pose.q, p))));
           }
         }
       }
@@ -206,7 +206,14 @@ class Stage {
           if (!pose) return;
           const ghostCenter = ghost ? (flight.pose(1, flight.lead, time) || pose).r : center;
           const place = (p) => { const at = plus(pose.r, turn(pose.q, p)); return plus(ghostCenter, minus(at, ghostCenter), this.enlarged); };
-          for (const { points } of this.models[f][body]) this.face(items, points.map(place), base, ghost ? 0.2 : 1, view, flat, eye, near);
+          const { points, polygons } = this.models[f][body];
+          const placed = points.map(place), seen = placed.map(view), flattened = seen.map(flat);
+          for (const { corners, color, open } of polygons) {
+            // Described colours tell parts of one vehicle apart; of several flights each has its own.
+            const own = color && !ghost && !several;
+            const look = { base: own ? color.slice(0, 3).map((part) => 255 * part) : base, alpha: ghost ? 0.2 : own ? color[3] : 1, open };
+            this.face(items, corners.map((i) => placed[i]), corners.map((i) => seen[i]), corners.map((i) => flattened[i]), look, eye, near);
+          }
           if (!ghost || this.flights.length === 1) this.rotors(items, flight, body, pose, place, ghost, time, paint, view, flat, near, own);
         });
       }
@@ -245,14 +252,16 @@ class Stage {
     this.step = step;
   }
 
-  face(items, points, base, alpha, view, flat, eye, near) {
-    const normal = unit(cross(minus(points[1], points[0]), minus(points[2], points[0])));
-    if (dot(normal, minus(eye, points[0])) <= 0) return;
-    const seen = points.map(view);
+  /** A polygon; one of an open surface is seen from both sides. */
+  face(items, points, seen, outline, { base, alpha, open }, eye, near) {
+    let normal = unit(cross(minus(points[1], points[0]), minus(points[2], points[0])));
+    if (dot(normal, minus(eye, points[0])) <= 0) {
+      if (!open) return;
+      normal = times(normal, -1);
+    }
     if (seen.some((v) => v[2] < near)) return;
     const light = 0.58 + 0.5 * Math.max(dot(normal, LIGHT), -0.5);
     const color = base.map((part) => Math.round(Math.min(part * light + 22 * light, 255)));
-    const outline = seen.map(flat);
     items.push({
       depth: seen.reduce((sum, v) => sum + v[2], 0) / seen.length + (alpha < 1 ? 1e-6 : 0),
       paint: (c) => {
@@ -261,7 +270,9 @@ class Stage {
         c.lineWidth = 0.6;
         c.beginPath();
         outline.forEach((p, i) => (i ? c.lineTo(...p) : c.moveTo(...p)));
-        c.closePath(); c.fill(); c.stroke();
+        c.closePath(); c.fill();
+        // The edges of a ghost's many triangles would hide what is behind it.
+        if (alpha === 1 || !open) c.stroke();
       },
     });
   }

@@ -30,13 +30,31 @@ function circle(center, axis, radius, count) {
   });
 }
 
+/** The points of shapes and their faces: each a polygon of these points whose normal points outwards, with the colour of its shape; `open` surfaces are seen from both sides. */
+function solid(shapes) {
+  const points = [], polygons = [];
+  for (const shape of shapes) {
+    const look = { color: shape.color, open: shape.kind === 'mesh' };
+    const first = points.length;
+    if (look.open) {
+      points.push(...shape.vertices);
+      for (const triangle of shape.triangles) polygons.push({ corners: triangle.map((corner) => first + corner), ...look });
+      continue;
+    }
+    for (const face of faces(shape)) polygons.push({ corners: face.map((point) => points.push(point) - 1), ...look });
+  }
+  return { points, polygons };
+}
+
 /** The faces of a shape, each a polygon whose normal points outwards. */
 function faces(shape) {
   const prism = (from, to, radius, count) => {
+    // What is drawn far to near must not be long.
+    const parts = Math.max(1, Math.min(Math.ceil(length(minus(to, from)) / (6 * radius)), 8));
     const axis = unit(minus(to, from));
-    const low = circle(from, axis, radius, count), high = circle(to, axis, radius, count);
-    const sides = low.map((_, i) => { const j = (i + 1) % count; return [low[i], low[j], high[j], high[i]]; });
-    return [...sides, [...low].reverse(), high];
+    const rings = Array.from({ length: parts + 1 }, (_, k) => circle(plus(times(from, 1 - k / parts), to, k / parts), axis, radius, count));
+    const sides = rings.slice(1).flatMap((high, k) => high.map((_, i) => { const j = (i + 1) % count, low = rings[k]; return [low[i], low[j], high[j], high[i]]; }));
+    return [...sides, [...rings[0]].reverse(), rings[parts]];
   };
   switch (shape.kind) {
     case 'bar': return prism(shape.from, shape.to, shape.radius, 8);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use fly_flight::config::{Configuration, Options};
 use fly_flight::{Discard, End, Flight, backend};
 use fly_log::schema::foxglove;
 use fly_plugin_sim::Simulation;
-use fly_view::{View, Viewed};
+use fly_view::{Hub, View, Viewed};
 use prost::Message as _;
 use serde_json::{Value, json};
 use tungstenite::Message;
@@ -39,12 +40,13 @@ impl Drop for Ends<'_> {
 /// Flies at 500 Hz while `watch` runs, and returns what it returns, with how many ticks there were and how long the longest took, s.
 fn flying<T: Send>(name: &str, watch: impl FnOnce(Address) -> T + Send) -> (T, u64, f64) {
     let configuration = configuration(name);
-    let view = View::open(0).unwrap();
+    let hub = Arc::new(Hub::default());
+    let view = View::open(0, &hub).unwrap();
     let address = Address::of(&view);
     let (done, ticks) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         let flight = scope.spawn(|| {
-            let mut sink = Viewed::new(Discard, Some(view));
+            let mut sink = Viewed::new(Discard, Some(hub));
             let world = backend::configure::<Simulation>(&configuration, false).unwrap();
             let mut flight = Flight::new(&configuration, world, &mut sink).unwrap();
             let (began, mut longest) = (Instant::now(), 0.0_f64);
@@ -290,7 +292,7 @@ fn foxglove_gets_the_topics_of_the_log() {
 
 #[test]
 fn nobody_without_the_token_sees_anything() {
-    let view = View::open(0).unwrap();
+    let view = View::open(0, &Arc::default()).unwrap();
     let address = Address::of(&view);
     let target = format!("/?token={}", address.token);
     assert!(address.page().contains("not begun"));
@@ -309,7 +311,7 @@ fn nobody_without_the_token_sees_anything() {
         assert!(!body.contains(&address.token));
     }
     // Another flight has another token.
-    let other = Address::of(&View::open(0).unwrap());
+    let other = Address::of(&View::open(0, &Arc::default()).unwrap());
     assert_ne!(other.token, address.token);
     // What is no HTTP is not answered, and nobody else minds.
     let mut stream = address.connect();
@@ -323,7 +325,7 @@ fn nobody_without_the_token_sees_anything() {
 /// Nothing but 127.0.0.1 listens: the other addresses of this machine's loop refuse, and the port is not that of all addresses.
 #[test]
 fn only_this_machine_is_listened_to() {
-    let view = View::open(0).unwrap();
+    let view = View::open(0, &Arc::default()).unwrap();
     let Address { port, .. } = Address::of(&view);
     assert!(TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), port)).is_err());
     // Of all sockets that listen at this port, as the kernel lists them.

@@ -21,13 +21,21 @@ pub(super) fn instants(
         (flight, reference) => flight.or(reference),
     };
     let end = whole.unwrap_or(HORIZON).min(LONGEST);
+    // Nobody looks at parts of a millisecond.
+    let shown = |time: f64| (time * 1e3).round() / 1e3;
     let looked_at = match configured.or(of_reference) {
         Some(flight) if end < flight => match of_reference.filter(|rest| *rest <= end) {
-            Some(rest) => format!("{rest} s looked at, then it rests"),
-            None => format!("the first {end} s of {flight} s looked at"),
+            Some(rest) => format!("{} s looked at, then it rests", shown(rest)),
+            None => {
+                format!(
+                    "the first {} s of {} s looked at",
+                    shown(end),
+                    shown(flight)
+                )
+            }
         },
-        Some(flight) => format!("{flight} s looked at"),
-        None => format!("the first {end} s looked at"),
+        Some(flight) => format!("{} s looked at", shown(flight)),
+        None => format!("the first {} s looked at", shown(end)),
     };
     let all = (0u32..).map(|index| f64::from(index) * SAMPLE);
     (looked_at, all.take_while(move |time| *time <= end))

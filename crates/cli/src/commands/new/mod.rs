@@ -42,8 +42,13 @@ pub struct Request {
 /// Creates both files in a temporary folder, tunes and checks them, and moves them to their destination.
 ///
 /// # Errors
-/// Something is missing or cannot fly, or a file exists already; then nothing is left behind.
-pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
+/// Something is missing or cannot fly, or a file is there already; then nothing is left behind.
+pub fn run(
+    given: &NewArguments,
+    plugin_dirs: &[PathBuf],
+    mesh_dir: Option<&Path>,
+    data: AsData,
+) -> Result<Exit, Failure> {
     let request = request(given)?;
     let (folder, name) = place(given, &request)?;
     let files = [format!("{name}.toml"), format!("{name}-vehicle.toml")];
@@ -54,7 +59,7 @@ pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Resul
         }
     }
     let body = match (&given.urdf, request.mass) {
-        (Some(file), _) => urdf::body(file)?,
+        (Some(file), _) => urdf::body(file, mesh_dir)?,
         (None, mass) => Body::estimated(mass.unwrap_or_default(), request.arm_length),
     };
     let estimate = Estimate::new(request.frame, body.mass, request.arm_length, request.thrust);

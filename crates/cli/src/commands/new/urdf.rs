@@ -4,7 +4,8 @@ use std::path::Path;
 
 use fly_mechanics::description::{UrdfOptions, UrdfRoot};
 use fly_mechanics::integrate::SystemState;
-use fly_mechanics::multibody::Workspace;
+use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::visual::Visual;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::vehicle::Body;
@@ -15,12 +16,16 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// The file cannot be read, or has joints that move.
-pub fn body(file: &Path) -> Result<Body, Failure> {
-    let options = UrdfOptions {
+pub fn body(file: &Path, mesh_dir: Option<&Path>) -> Result<Body, Failure> {
+    let mut options = UrdfOptions {
         root: UrdfRoot::Free,
         ..UrdfOptions::default()
     };
+    options.meshes.others.extend(mesh_dir.map(Path::to_owned));
     let system = config::system(file, &options)?;
+    for note in &system.notes {
+        tracing::warn!("{}: {note}", file.display());
+    }
     let model = &system.model;
     let n = model.dof();
     if n != 6 {
@@ -44,10 +49,21 @@ pub fn body(file: &Path) -> Result<Body, Failure> {
     let about_origin: Matrix3<f64> = matrix.fixed_view::<3, 3>(3, 3).into_owned();
     let inertia = about_origin
         - (Matrix3::identity() * center.norm_squared() - center * center.transpose()) * mass;
+    // All links are where they are from the root one, whose frame is the body's.
+    workspace.update(model, &state.configuration, &vec![0.0; n]);
+    let visuals = system.visuals.iter().map(|visual| {
+        let pose = workspace.pose(BodyId::WORLD, visual.body) * visual.pose;
+        Visual {
+            pose,
+            ..visual.clone()
+        }
+        .to_toml()
+    });
     Ok(Body {
         mass,
         center: center.into(),
         inertia: std::array::from_fn(|i| std::array::from_fn(|j| inertia[(i, j)])),
+        visuals: visuals.collect(),
         source: format!("of {}: all its links, held together", file.display()),
     })
 }

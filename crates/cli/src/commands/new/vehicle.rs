@@ -17,6 +17,8 @@ pub struct Body {
     pub inertia: [[f64; 3]; 3],
     /// Source of the inertia, for a comment.
     pub source: String,
+    /// What it looks like, each in TOML.
+    pub visuals: Vec<String>,
 }
 
 impl Body {
@@ -36,6 +38,7 @@ impl Body {
                 number(estimate::WIDTH * arm),
                 number(estimate::HEIGHT * arm),
             ),
+            visuals: Vec::new(),
         }
     }
 }
@@ -80,7 +83,7 @@ mass = {mass}                          # kg, ready to fly
         "\
 # kg m^2 about the centre of mass; {source}.
 inertia = {inertia}
-
+{visuals}
 # Every rotor:
 # thrust              N; the largest is {thrust_source}, the least {idle} % of it: motors that idle
 # radius              m, of the propeller; estimated: {radius_part} of the distance of neighbouring axes
@@ -91,6 +94,7 @@ inertia = {inertia}
 # All together lift {ratio} times the weight.
 ",
         source = body.source,
+        visuals = visuals(&body.visuals),
         thrust_source = if request.thrust.is_some() { "as given".to_owned() } else { format!("estimated: all together {} times the weight", number(estimate::THRUST_TO_WEIGHT)) },
         idle = percent(estimate::IDLE),
         radius_part = number(estimate::RADIUS),
@@ -115,6 +119,15 @@ inertia = {inertia}
         rotor(&mut text, request, estimate, &place);
     }
     text
+}
+
+/// What it looks like, a line each but for meshes.
+fn visuals(visuals: &[String]) -> String {
+    if visuals.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = visuals.iter().map(|one| format!("    {one},\n")).collect();
+    format!("visuals = [\n{}]\n", lines.concat())
 }
 
 /// One of its rotors.

@@ -76,7 +76,7 @@ pub(super) fn read(fleet: &Document, node: &Node, path: &str) -> Result<Read, Co
         return Err(diagnostic.at(name_place, label).into());
     }
     let (file, file_place) = string(node, keys, "config")?;
-    let source = urdf::as_toml(locate::flight(&file, &file_place)?)?;
+    let source = urdf::as_toml(locate::flight(&file, &file_place)?, None)?;
     let mut root = Node::parse(&source)?;
     write_out(&mut root);
     let mut changes = Node {

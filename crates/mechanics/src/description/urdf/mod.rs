@@ -2,9 +2,11 @@
 
 mod inertial;
 mod joint;
+mod mesh;
 mod motor;
 mod tree;
 mod unknown;
+mod visual;
 mod xml;
 
 use nalgebra::Vector3;
@@ -14,6 +16,7 @@ use crate::multibody::{Body, Damper, Model};
 use crate::system::System;
 use crate::text::some;
 use crate::{Inputs, Rotors};
+pub use mesh::MeshFolders;
 use tree::Tree;
 use xml::Element;
 
@@ -52,7 +55,7 @@ use xml::Element;
 /// assert_eq!(system.joints[1].name, "shoulder");
 /// # Ok::<(), fly_mechanics::description::DescriptionError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct UrdfOptions {
     /// How the root link moves in the world. A root link named `world` is the world.
     pub root: UrdfRoot,
@@ -62,6 +65,8 @@ pub struct UrdfOptions {
     pub unphysical: Unphysical,
     /// The acceleration of free fall in the world, m/s².
     pub gravity: Vector3<f64>,
+    /// Where the files of meshes are.
+    pub meshes: MeshFolders,
 }
 
 impl Default for UrdfOptions {
@@ -71,6 +76,7 @@ impl Default for UrdfOptions {
             motors: UrdfMotors::default(),
             unphysical: Unphysical::default(),
             gravity: Vector3::new(0.0, 0.0, -9.81),
+            meshes: MeshFolders::default(),
         }
     }
 }
@@ -145,6 +151,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
     notes.extend(unknown::notes(&robot, &name, &tree));
     notes.extend(joint::remarks(&couplings, &elements)?);
     notes.extend(System::remarks(&model));
+    let visuals = visual::visuals(text, &robot, &tree, &model, &options.meshes, &mut notes);
     Ok(System {
         name,
         model,
@@ -158,6 +165,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         couplings,
         rolling: Vec::new(),
         ropes: Vec::new(),
+        visuals,
         notes,
     })
 }
