@@ -170,7 +170,7 @@ pub enum Problem {
     Inertia(#[from] InertiaError<f64>),
     /// A mesh that cannot be read, or encloses no solid.
     #[error(transparent)]
-    Mesh(#[from] MeshError),
+    Mesh(Box<MeshError>),
     /// An invalid battery.
     #[error(transparent)]
     Battery(#[from] BatteryError),
@@ -196,5 +196,11 @@ fn prefix(path: &str) -> String {
         String::new()
     } else {
         format!("{path}: ")
+    }
+}
+
+impl From<MeshError> for Problem {
+    fn from(error: MeshError) -> Self {
+        Self::Mesh(Box::new(error))
     }
 }

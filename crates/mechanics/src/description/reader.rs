@@ -248,13 +248,10 @@ impl<'a> Entry<'a> {
     /// The path of a file, relative to the one that is read.
     pub fn file(&self) -> Result<PathBuf, DescriptionError> {
         let name = self.string()?;
-        match self.folder {
-            Some(folder) => Ok(folder.join(name)),
-            None => {
-                let text = "a description that is no file names none: it has no folder";
-                Err(self.error(Problem::Keys(text.to_owned())))
-            }
-        }
+        self.folder.map(|folder| folder.join(name)).ok_or_else(|| {
+            let text = "a description that is no file names none: it has no folder";
+            self.error(Problem::Keys(text.to_owned()))
+        })
     }
 
     /// `true` or `false`.
