@@ -159,10 +159,8 @@ fn colors(shown: &str) -> impl Iterator<Item = &str> {
         text[end..].starts_with('m').then(|| &text[..end])
     });
     codes.filter(|codes| {
-        let numbers = codes.split(';').filter_map(|code| code.parse::<u32>().ok());
-        numbers
-            .into_iter()
-            .any(|code| matches!(code, 30..=38 | 40..=48 | 90..=97 | 100..=107))
+        let mut numbers = codes.split(';').filter_map(|code| code.parse::<u32>().ok());
+        numbers.any(|code| matches!(code, 30..=38 | 40..=48 | 90..=97 | 100..=107))
     })
 }
 

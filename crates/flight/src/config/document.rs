@@ -444,11 +444,14 @@ pub(super) fn backend_table(plugin: &str) -> String {
     stem.strip_prefix("fly_plugin_").unwrap_or(stem).to_owned()
 }
 
+/// The name of a file, of the source that names it, and the folder of its meshes.
+type Named = (String, String, Option<PathBuf>);
+
 /// The files read so far. Each is read once, even if the file changes later.
 #[derive(Clone, Debug, Default)]
 struct Included {
     /// Vehicles by their names, the sources that name them and the folders of their visuals' meshes.
-    vehicles: Arc<Mutex<BTreeMap<(String, String, Option<PathBuf>), Node>>>,
+    vehicles: Arc<Mutex<BTreeMap<Named, Node>>>,
     meshes: mesh::Meshes,
 }
 

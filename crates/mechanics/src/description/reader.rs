@@ -248,13 +248,11 @@ impl<'a> Entry<'a> {
     /// The path of a file, relative to the one that is read.
     pub fn file(&self) -> Result<PathBuf, DescriptionError> {
         let name = self.string()?;
-        let problem = || {
+        self.folder.map(|folder| folder.join(name)).ok_or_else(|| {
             let text =
                 "a description that was not read from a file cannot name one: it has no folder";
             self.error(Problem::Keys(text.to_owned()))
-        };
-        let folder = self.folder.ok_or_else(problem)?;
-        Ok(folder.join(name))
+        })
     }
 
     /// `true` or `false`.

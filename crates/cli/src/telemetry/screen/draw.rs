@@ -1,5 +1,7 @@
 //! A [`Snapshot`] as text on a terminal of any size.
 
+use std::fmt::Write as _;
+
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -188,7 +190,7 @@ fn header(snapshot: &Snapshot, width: u16, paint: Paint) -> Vec<Line<'static>> {
         None => format!("{:.1} s", snapshot.time),
     };
     if let Some(pace) = snapshot.pace {
-        text.push_str(&format!("  {pace:.2} x real time"));
+        let _ = write!(text, "  {pace:.2} x real time");
     }
     let mut second = vec![Span::raw(text.clone())];
     if let Some(duration) = snapshot.duration {
@@ -243,7 +245,7 @@ fn sections(snapshot: &Snapshot, width: usize, paint: Paint) -> [Section; 4] {
 fn quantity(quantity: &Quantity, label: usize) -> Line<'static> {
     let mut text = String::new();
     for value in &quantity.values {
-        text.push_str(&format!("{:>NUMBER$} ", fixed(*value)));
+        let _ = write!(text, "{:>NUMBER$} ", fixed(*value));
     }
     text.push_str(quantity.unit);
     Line::from(vec![
@@ -255,7 +257,7 @@ fn quantity(quantity: &Quantity, label: usize) -> Line<'static> {
 fn error(error: &ErrorNow, width: usize, paint: Paint) -> Line<'static> {
     let mut text = format!("{:>NUMBER$} {}", fixed(error.value), error.unit);
     if let Some(max) = error.max {
-        text.push_str(&format!(" max {}", fixed(max).trim_start()));
+        let _ = write!(text, " max {}", fixed(max).trim_start());
     }
     let name = error.name.strip_suffix(" error").unwrap_or(error.name);
     let name = format!("{name:<8}");
@@ -411,8 +413,7 @@ pub fn fixed(value: f64) -> String {
     if value.is_nan() {
         return "-".to_owned();
     }
-    let fits = (0..=3).rev().map(|decimals| format!("{value:.decimals$}"));
-    fits.into_iter()
-        .find(|text| text.len() <= NUMBER)
+    let mut fits = (0..=3).rev().map(|decimals| format!("{value:.decimals$}"));
+    fits.find(|text| text.len() <= NUMBER)
         .unwrap_or_else(|| format!("{value:.1e}"))
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fly_lie::SE3;
 use nalgebra::Vector3;
 
 use super::joint::origin;
@@ -12,6 +11,7 @@ use super::mesh::{self, MeshFolders};
 use super::tree::Tree;
 use super::xml::{Element, Value};
 use super::{DescriptionError, Problem};
+use crate::description::visual::Seen;
 use crate::multibody::Model;
 use crate::visual::{MOST_TRIANGLES, Surface, Visual, VisualShape, shares};
 
@@ -112,10 +112,7 @@ fn bound(visuals: &mut Vec<Visual>) -> Option<String> {
 
 impl<'a> Reader<'a> {
     /// `None` for a mesh where no folder is known.
-    fn visual(
-        &mut self,
-        visual: &Element<'a>,
-    ) -> Result<Option<(SE3<f64>, VisualShape, Option<[f64; 4]>)>, DescriptionError> {
+    fn visual(&mut self, visual: &Element<'a>) -> Result<Option<Seen>, DescriptionError> {
         let pose = origin(visual)?;
         let geometry = visual.required("geometry")?;
         let mut shapes = geometry.children();
@@ -174,16 +171,15 @@ impl<'a> Reader<'a> {
         let Some(own) = visual.child("material")? else {
             return Ok(None);
         };
-        let color = match own.child("color")? {
-            Some(color) => Some(color),
-            None => {
-                let name = own.get("name")?.map(|name| name.value());
-                let named = name.and_then(|name| self.materials.get(name));
-                named
-                    .map(|material| material.child("color"))
-                    .transpose()?
-                    .flatten()
-            }
+        let color = if let Some(color) = own.child("color")? {
+            Some(color)
+        } else {
+            let name = own.get("name")?.map(|name| name.value());
+            let named = name.and_then(|name| self.materials.get(name));
+            named
+                .map(|material| material.child("color"))
+                .transpose()?
+                .flatten()
         };
         let Some(color) = color else {
             return Ok(None);
