@@ -1,8 +1,9 @@
 //! Level curves of a function of two numbers.
 
-/// The curve on which a function has a value: its values at the corners of a grid's cells, straight lines within (marching squares), joined to long curves.
+/// The curve on which a function has a given value, from its values at the corners of a grid: straight lines within
+/// each cell (marching squares), joined to long curves.
 pub fn contour(values: &[Vec<f64>], [x, y]: [&[f64]; 2], level: f64) -> Vec<Vec<[f64; 2]>> {
-    // An end of a piece lies on an edge of the grid: the node that it starts at, and whether it goes along y.
+    // An end of a line segment is on an edge of the grid: the edge's first node, and whether it goes along y.
     type Edge = (usize, usize, bool);
     let inside = |i: usize, j: usize| values[i][j] > level;
     let mut pieces: Vec<[Edge; 2]> = Vec::new();
@@ -28,7 +29,7 @@ pub fn contour(values: &[Vec<f64>], [x, y]: [&[f64]; 2], level: f64) -> Vec<Vec<
             match crossed.as_slice() {
                 [a, b] => pieces.push([*a, *b]),
                 [a, b, c, d] => {
-                    // A saddle: its middle decides which corners belong together.
+                    // A saddle: its centre decides which corners are connected.
                     let sum =
                         values[i][j] + values[i + 1][j] + values[i][j + 1] + values[i + 1][j + 1];
                     if (0.25 * sum > level) == corners[0] {
@@ -49,7 +50,7 @@ pub fn contour(values: &[Vec<f64>], [x, y]: [&[f64]; 2], level: f64) -> Vec<Vec<
     let mut curves = Vec::new();
     while let Some([first, second]) = pieces.pop() {
         let mut curve = std::collections::VecDeque::from([first, second]);
-        // On from both ends.
+        // Continue from both ends.
         loop {
             let ends = [curve[0], curve[curve.len() - 1]];
             let next = pieces

@@ -18,30 +18,30 @@ pub struct Tick {
     pub time: f64,
     /// Pose of every body.
     pub poses: Vec<SE3<f64>>,
-    /// The true pose of every body that the simulation moves, if there are several.
+    /// True pose of every body of the simulated plant, if it has several.
     pub truth: Vec<SE3<f64>>,
     /// Coordinates and velocities; of a vehicle of one free body its twist alone.
     pub configuration: Vec<f64>,
     /// Velocity coordinates.
     pub velocity: Vec<f64>,
-    /// What they should be.
+    /// Desired configuration and velocity.
     pub reference: [Vec<f64>; 2],
-    /// What pose and twist of a vehicle of one free body should be.
+    /// Desired pose and twist of a vehicle of one free body.
     pub goal: Option<Reference>,
     /// Distance (m) and angle (rad) from the reference.
     pub errors: [f64; 2],
-    /// W, J.
+    /// Total error energy W, J.
     pub energy: f64,
     /// The input.
     pub input: Vec<f64>,
-    /// What was sent.
+    /// The commands sent.
     pub commands: Vec<f64>,
 }
 
 /// A flight.
 #[derive(Debug)]
 pub struct Trace {
-    /// What was flown.
+    /// The configuration flown.
     pub configuration: Configuration,
     /// What the simulation moves, where that is another system.
     pub plant: Option<System>,
@@ -55,17 +55,17 @@ impl Trace {
     /// Flies a shipped configuration with some keys changed, each `KEY=VALUE`.
     ///
     /// # Errors
-    /// The configuration is wrong, or the flight did not come to its end.
+    /// The configuration is invalid, or the flight did not reach its end.
     pub fn fly(name: &str, set: &[&str]) -> Result<Self> {
         let (trace, verdict) = Self::try_to_fly(name, set)?;
         ensure!(verdict == Verdict::Flown, "`{name}` ended as {verdict:?}");
         Ok(trace)
     }
 
-    /// The same, whatever it comes to.
+    /// The same, with any verdict.
     ///
     /// # Errors
-    /// The configuration is wrong.
+    /// The configuration is invalid.
     pub fn try_to_fly(name: &str, set: &[&str]) -> Result<(Self, Verdict)> {
         let configuration = Configuration::load(&Options {
             config: name.into(),
@@ -108,7 +108,7 @@ impl Trace {
         &self.ticks[after.min(self.ticks.len() - 1)]
     }
 
-    /// Places of the commands whose names end like this.
+    /// Indices of the commands whose names have this suffix.
     pub fn commands_ending(&self, end: &str) -> Vec<usize> {
         let names = self.commands.iter().enumerate();
         let own = names.filter(|(_, name)| name.ends_with(end));
@@ -126,7 +126,7 @@ pub fn poses(model: &Model<f64>, configuration: &[f64]) -> Vec<SE3<f64>> {
         .collect()
 }
 
-/// The pose that seven numbers say: position, then the quaternion w, x, y, z.
+/// The pose given by position, then quaternion w, x, y, z.
 pub fn pose(numbers: &[f64; 7]) -> SE3<f64> {
     let [x, y, z, quaternion @ ..] = *numbers;
     SE3::new(
@@ -135,7 +135,7 @@ pub fn pose(numbers: &[f64; 7]) -> SE3<f64> {
     )
 }
 
-/// Keeps what figures are made of.
+/// Records the data of figures.
 #[derive(Debug, Default)]
 struct Recorder {
     commands: Vec<String>,

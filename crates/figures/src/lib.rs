@@ -20,7 +20,7 @@ pub use fly_plot::Figure;
 
 /// A figure of the documentation.
 pub struct Drawing {
-    /// The name of its file, without `.svg`.
+    /// Its file name, without `.svg`.
     pub name: String,
     draw: Box<dyn Fn() -> Result<Figure> + Send + Sync>,
 }
@@ -36,7 +36,7 @@ impl Drawing {
         }
     }
 
-    /// Computes it.
+    /// Computes the figure.
     ///
     /// # Errors
     /// A flight or a computation failed.
@@ -51,10 +51,11 @@ pub fn all() -> Vec<Drawing> {
     groups.into_iter().flatten().collect()
 }
 
-/// Computes these figures on all cores: their names and their SVG, light and dark as the reader prefers, in their order.
+/// Computes these figures on all cores. Returns their names and SVGs, in order, light or dark according to the reader's
+/// preference.
 ///
 /// # Errors
-/// The first that failed.
+/// The first error.
 pub fn draw(drawings: &[Drawing]) -> Result<Vec<(String, String)>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
@@ -94,10 +95,10 @@ pub fn write(folder: &Path, pictures: &[(String, String)]) -> Result<()> {
     Ok(())
 }
 
-/// Compares pictures with those of a folder, and the folder with them where they are all that there are.
+/// Compares pictures with those in a folder; with `are_all`, the folder must contain no others.
 ///
 /// # Errors
-/// Names all that differ, are missing or are too many.
+/// Names all pictures that differ, are missing or are superfluous.
 pub fn check(folder: &Path, pictures: &[(String, String)], are_all: bool) -> Result<()> {
     let mut wrong = Vec::new();
     for (name, picture) in pictures {

@@ -1,4 +1,4 @@
-//! What systems look like on paper: the shapes that reports show, springs, joints and the ground, seen from somewhere.
+//! Drawings of systems: the shapes of reports, springs, joints and the ground, from a chosen viewpoint.
 
 use std::f64::consts::TAU;
 
@@ -10,7 +10,7 @@ use fly_mechanics::scene::{Scene, Shape};
 use fly_plot::{Area, Arrow, Color, Curve, Dots, Panel, Stroke};
 use nalgebra::Vector3;
 
-/// From where somebody looks.
+/// A viewpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     right: Vector3<f64>,
@@ -55,27 +55,27 @@ impl View {
         }
     }
 
-    /// Where a point is on paper.
+    /// Position of a point in the drawing.
     pub fn at(&self, point: &Vector3<f64>) -> [f64; 2] {
         [self.right.dot(point), self.up.dot(point)]
     }
 
-    /// How near a point is.
+    /// Distance of a point towards the viewer.
     fn nearness(&self, point: &Vector3<f64>) -> f64 {
         self.right.cross(&self.up).dot(point)
     }
 }
 
-/// How bodies are drawn.
+/// How to draw bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// From where.
+    /// The viewpoint.
     pub view: View,
-    /// The colour of what moves.
+    /// Colour of moving bodies.
     pub color: Color,
     /// Width of a bar, px.
     pub bar: f64,
-    /// How much is seen of areas.
+    /// Opacity of areas.
     pub opacity: f64,
 }
 
@@ -141,7 +141,7 @@ fn draw_shape(panel: &mut Panel, shape: &Shape, pose: &SE3<f64>, look: &Look) {
             let edges = edges.map(|edge| pose.rotation.act(&Vector3::from(edge)));
             for axis in 0..3 {
                 let (a, b) = (edges[(axis + 1) % 3], edges[(axis + 2) % 3]);
-                // Of two opposite faces the nearer one is seen; both from the edge on.
+                // Of two opposite faces the nearer one is visible; seen edge-on, both are.
                 let out = edges[axis]
                     * if view.nearness(&edges[axis]) < 0.0 {
                         -1.0
@@ -241,7 +241,8 @@ fn circle(center: &Vector3<f64>, axis: &Vector3<f64>, radius: f64, view: &View) 
     points.collect()
 }
 
-/// The springs of a description: from where each rests in the one body to where it pulls at the other; a coil where it only turns.
+/// The springs of a description, from the rest point in one body to the attachment point in the other; a coil for a
+/// purely rotational spring.
 pub fn springs(panel: &mut Panel, system: &System, poses: &[SE3<f64>], size: f64, view: &View) {
     let model = &system.model;
     let pose = |name: &str| {
@@ -262,7 +263,7 @@ pub fn springs(panel: &mut Panel, system: &System, poses: &[SE3<f64>], size: f64
         let [from, to] =
             [rest, b].map(|pose| view.at(&(pose.rotation.act(&point) + pose.translation)));
         let between = [view.at(&a.translation), to];
-        // One that is at rest is shown between the bodies.
+        // A spring at rest is drawn between the bodies.
         let length =
             |ends: &[[f64; 2]; 2]| (ends[1][0] - ends[0][0]).hypot(ends[1][1] - ends[0][1]);
         let ends = [[from, to], between]
@@ -308,7 +309,7 @@ fn coil(center: [f64; 2], radius: f64) -> Vec<[f64; 2]> {
     points.collect()
 }
 
-/// What the joints on the world stand on: a rail where they slide, a hatched line where they turn.
+/// The supports of joints on the world: a rail for prismatic ones, a hatched line for revolute ones.
 pub fn ground(panel: &mut Panel, system: &System, poses: &[SE3<f64>], size: f64, view: &View) {
     let model = &system.model;
     for (i, body) in model.bodies().enumerate() {

@@ -1,4 +1,4 @@
-//! Scheme drawings: every example's system, from its description, as it is when the flight begins.
+//! Schematic drawings: every example's system, from its description, at the beginning of its flight.
 
 use anyhow::Result;
 use fly_flight::config::shipped;
@@ -14,10 +14,11 @@ use crate::Drawing;
 use crate::flights::{Trace, poses};
 use crate::scenery::{Look, View, bodies, ground, springs};
 
-/// Most bodies whose names stand beside them.
+/// Largest number of bodies that are labelled.
 const NAMED: usize = 4;
 
-/// A drawing of each example's system as its flight begins, and of all other shipped systems and vehicles at rest. What several examples fly is drawn once.
+/// A drawing of each example's system at the beginning of its flight, and of all other shipped systems and vehicles at
+/// rest. A system used by several examples is drawn once.
 pub fn drawings() -> Vec<Drawing> {
     let mut names: Vec<String> = Vec::new();
     let mut drawings = Vec::new();
@@ -46,9 +47,9 @@ fn stem(path: &str) -> String {
     stem.to_owned()
 }
 
-/// As a flight begins, where all joints are hinges: a straight arm says little. Else at rest.
+/// At the beginning of a flight if all joints are revolute, since a straight arm shows little; else at rest.
 fn flown(name: &str) -> Result<Figure> {
-    // The first step knows where everything is.
+    // The first step contains all poses.
     let trace = Trace::fly(name, &["flight.duration=0.01"])?;
     let system = &trace.configuration.system;
     let hinges = joints(&system.model).all(|joint| matches!(joint.kind(), JointKind::Revolute(_)));
@@ -63,7 +64,7 @@ fn joints(model: &Model<f64>) -> impl Iterator<Item = &Joint<f64>> {
     model.bodies().filter_map(|body| model.joint(body))
 }
 
-/// As the description says.
+/// In the configuration of the description.
 fn at_rest(text: &str) -> Result<Figure> {
     let system = System::from_toml(text)?;
     let state = SystemState::at_rest(&system.model);
@@ -79,7 +80,7 @@ fn scheme(system: &System, poses: &[SE3<f64>]) -> Figure {
         let axis = model.joint(body)?.axes().matrix().column(2).into_owned();
         Some(model.placement(body)?.rotation.act(&axis))
     };
-    // What moves in a plane is looked at from its normal.
+    // A planar motion is viewed along its normal.
     let parallel = |to: Vector3<f64>| {
         (0..poses.len()).all(|i| normal(i).is_some_and(|axis| axis.dot(&to).abs() > 0.99))
     };

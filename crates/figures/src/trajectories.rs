@@ -1,6 +1,6 @@
 //! Trajectories of equations in the plane.
 
-/// Runge and Kutta's fourth-order step of `dx/dt = f(x)`.
+/// A fourth-order Runge-Kutta step of `dx/dt = f(x)`.
 fn step(f: impl Fn([f64; 2]) -> [f64; 2], x: [f64; 2], h: f64) -> [f64; 2] {
     let along = |k: [f64; 2], h: f64| [x[0] + h * k[0], x[1] + h * k[1]];
     let a = f(x);
@@ -27,13 +27,13 @@ pub fn trajectory(
     points
 }
 
-/// The nearest angle of the same direction, in (-pi, pi].
+/// The equivalent angle in (-pi, pi].
 pub fn wrapped(angle: f64) -> f64 {
     use std::f64::consts::{PI, TAU};
     PI - (PI - angle).rem_euclid(TAU)
 }
 
-/// The same curve on a circle: angles wrapped, with a gap where they jump.
+/// The curve on a circle: angles wrapped, with a gap at each jump.
 pub fn on_circle(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut out: Vec<[f64; 2]> = Vec::new();
     for [angle, rate] in points {

@@ -101,7 +101,7 @@ impl fmt::Display for ActuatorEvent {
             Some(Attainable::Hover) | None => {}
         }
         match refused {
-            Some(error) => write!(f, "; the law does not make up for it: {error}"),
+            Some(error) => write!(f, "; the law cannot compensate: {error}"),
             None => Ok(()),
         }
     }

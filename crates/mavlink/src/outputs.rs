@@ -292,7 +292,7 @@ impl Output {
         if !(full > 0.0 && full.is_finite()) {
             return fail(match settings.full {
                 Some(full) => format!("`full` is {full}, expected more than 0"),
-                None => "it has no limit: `full` has to say its value at full output".to_owned(),
+                None => "it has no limit: set `full` to its value at full output".to_owned(),
             });
         }
         let two_sided = !is_thrust || limits[0] < 0.0;

@@ -1,6 +1,6 @@
-//! What a figure consists of.
+//! The content of a figure.
 
-/// A figure: panels below and beside each other.
+/// A figure: panels in rows and columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Its title; empty for none.
@@ -9,9 +9,9 @@ pub struct Figure {
     pub note: String,
     /// Its panels, row by row.
     pub panels: Vec<Panel>,
-    /// How many panels stand beside each other.
+    /// Number of panels in a row.
     pub columns: usize,
-    /// Its width, px. The height follows from what it holds.
+    /// Its width, px. The height follows from the content.
     pub width: f64,
 }
 
@@ -28,7 +28,7 @@ impl Default for Figure {
 }
 
 impl Figure {
-    /// A figure of one panel without a title.
+    /// A figure with a single panel and no title.
     pub fn of(panel: Panel) -> Self {
         Self {
             panels: vec![panel],
@@ -37,7 +37,7 @@ impl Figure {
     }
 }
 
-/// A pair of axes with what is drawn in it.
+/// A pair of axes and the marks in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
     /// Its title; empty for none.
@@ -46,15 +46,15 @@ pub struct Panel {
     pub x: Axis,
     /// The ordinate.
     pub y: Axis,
-    /// Whether both axes have the same scale: then the height follows from the ranges.
+    /// Whether both axes have the same scale; the height then follows from the ranges.
     pub equal: bool,
     /// Whether axes, ticks and grid are drawn; a drawing has none.
     pub frame: bool,
-    /// Beyond these ordinates the area is shaded: the limits of what it shows.
+    /// The area beyond these ordinates is shaded: the limits of the quantity.
     pub limits: Option<[f64; 2]>,
     /// Height of the area between the axes, px, unless both axes have the same scale.
     pub height: f64,
-    /// What is drawn, from the lowest layer to the highest.
+    /// The marks, from the lowest layer to the highest.
     pub marks: Vec<Mark>,
 }
 
@@ -74,7 +74,7 @@ impl Default for Panel {
 }
 
 impl Panel {
-    /// An empty panel with these labels of its axes.
+    /// An empty panel with these axis labels.
     pub fn new(x: impl Into<String>, y: impl Into<String>) -> Self {
         Self {
             x: Axis::new(x),
@@ -83,21 +83,21 @@ impl Panel {
         }
     }
 
-    /// The same with a title.
+    /// Sets the title.
     #[must_use]
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// The same with one scale for both axes.
+    /// Uses the same scale for both axes.
     #[must_use]
     pub fn equal(mut self) -> Self {
         self.equal = true;
         self
     }
 
-    /// The same without axes: a drawing, with one scale.
+    /// Removes the axes: a drawing, with one scale.
     #[must_use]
     pub fn drawing(mut self) -> Self {
         (self.frame, self.equal) = (false, true);
@@ -110,7 +110,7 @@ impl Panel {
         self
     }
 
-    /// The same with one more mark.
+    /// Adds a mark above the others, for chaining.
     #[must_use]
     pub fn with(mut self, mark: impl Into<Mark>) -> Self {
         self.add(mark);
@@ -121,13 +121,13 @@ impl Panel {
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it shows, with its unit.
+    /// The quantity, with its unit.
     pub label: String,
     /// Whether it is logarithmic.
     pub log: bool,
-    /// What it shows at least and at most; else what the marks need.
+    /// Smallest and largest value shown; by default, what the marks need.
     pub range: Option<[f64; 2]>,
-    /// Whether it ends with the marks, without room beyond them: as time does.
+    /// Whether it ends at the marks, without a margin, as for time.
     pub tight: bool,
 }
 
@@ -140,21 +140,21 @@ impl Axis {
         }
     }
 
-    /// The same, logarithmic.
+    /// Makes it logarithmic.
     #[must_use]
     pub fn log(mut self) -> Self {
         self.log = true;
         self
     }
 
-    /// The same with this range.
+    /// Sets the range.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Self {
         self.range = Some([low, high]);
         self
     }
 
-    /// The same without room beyond the marks.
+    /// Removes the margin beyond the marks.
     #[must_use]
     pub fn tight(mut self) -> Self {
         self.tight = true;
@@ -162,39 +162,39 @@ impl Axis {
     }
 }
 
-/// A colour, which the [theme](crate::Theme) gives.
+/// A colour, defined by the [theme](crate::Theme).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Color {
-    /// One of eight that colour-blind people tell apart; larger numbers begin anew.
+    /// One of eight colours that colour-blind readers can distinguish; larger numbers wrap around.
     Series(usize),
-    /// That of text.
+    /// Colour of text.
     Ink,
-    /// That of what is beside the point.
+    /// Colour of secondary text and lines.
     Soft,
-    /// Of what is hardly there: lines of a grid.
+    /// Colour of faint lines, such as a grid.
     Faint,
 }
 
-/// How a line is drawn.
+/// Stroke of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stroke {
-    /// What was.
+    /// For actual quantities.
     #[default]
     Solid,
-    /// What should be.
+    /// For desired quantities.
     Dashed,
-    /// What is beside it.
+    /// For additional quantities.
     Dotted,
     /// A fourth kind.
     DashDotted,
 }
 
 impl Stroke {
-    /// All kinds.
+    /// All kinds of strokes.
     pub const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::DashDotted];
 }
 
-/// What is drawn in a panel, in the coordinates of its axes.
+/// A mark in a panel, in the coordinates of its axes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
     /// A curve.
@@ -207,7 +207,7 @@ pub enum Mark {
     Arrow(Arrow),
     /// Words.
     Text(Text),
-    /// A stretch of the abscissa without data.
+    /// An interval of the abscissa without data.
     Gap([f64; 2]),
 }
 
@@ -220,11 +220,11 @@ pub struct Curve {
     pub points: Vec<[f64; 2]>,
     /// Its colour.
     pub color: Color,
-    /// How it is drawn.
+    /// Its stroke.
     pub stroke: Stroke,
     /// Its width, px.
     pub width: f64,
-    /// Whether the axes need not show all of it.
+    /// Whether the axes may cut it off.
     pub aside: bool,
 }
 
@@ -241,28 +241,28 @@ impl Curve {
         }
     }
 
-    /// The same with a name in the legend.
+    /// Sets its name in the legend.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same with this stroke.
+    /// Sets the stroke.
     #[must_use]
     pub fn stroke(mut self, stroke: Stroke) -> Self {
         self.stroke = stroke;
         self
     }
 
-    /// The same with this width, px.
+    /// Sets the width, px.
     #[must_use]
     pub fn width(mut self, width: f64) -> Self {
         self.width = width;
         self
     }
 
-    /// The same, which the axes need not show all of.
+    /// Allows the axes to cut it off.
     #[must_use]
     pub fn aside(mut self) -> Self {
         self.aside = true;
@@ -297,21 +297,21 @@ impl Dots {
         }
     }
 
-    /// The same with a name in the legend.
+    /// Sets their name in the legend.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same as rings.
+    /// Draws rings instead of discs.
     #[must_use]
     pub fn hollow(mut self) -> Self {
         self.hollow = true;
         self
     }
 
-    /// The same with this radius, px.
+    /// Sets the radius, px.
     #[must_use]
     pub fn radius(mut self, radius: f64) -> Self {
         self.radius = radius;
@@ -328,12 +328,12 @@ pub struct Area {
     pub points: Vec<[f64; 2]>,
     /// Its colour.
     pub color: Color,
-    /// How much of it is seen, 0 to 1.
+    /// Its opacity, 0 to 1.
     pub opacity: f64,
 }
 
 impl Area {
-    /// An area that what is below shines through.
+    /// A translucent area.
     pub fn new(points: Vec<[f64; 2]>, color: Color) -> Self {
         Self {
             label: String::new(),
@@ -343,14 +343,14 @@ impl Area {
         }
     }
 
-    /// The same with a name in the legend.
+    /// Sets its name in the legend.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same with this opacity.
+    /// Sets the opacity.
     #[must_use]
     pub fn opacity(mut self, opacity: f64) -> Self {
         self.opacity = opacity;
@@ -361,7 +361,7 @@ impl Area {
 /// An arrow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
-    /// Where it begins, and its tip.
+    /// Its start and its tip.
     pub ends: [[f64; 2]; 2],
     /// Its colour.
     pub color: Color,
@@ -380,35 +380,35 @@ impl Arrow {
     }
 }
 
-/// Where a text stands by its point.
+/// Alignment of a text at its point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
-    /// It begins there.
+    /// The text begins at the point.
     #[default]
     Start,
-    /// Its middle is there.
+    /// The text is centred on the point.
     Middle,
-    /// It ends there.
+    /// The text ends at the point.
     End,
 }
 
 /// Words at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
-    /// Where.
+    /// The point.
     pub at: [f64; 2],
-    /// From there, px, to the right and down.
+    /// Offset from the point, px, to the right and down.
     pub offset: [f64; 2],
     /// The words.
     pub text: String,
     /// Their colour.
     pub color: Color,
-    /// On which side of the point.
+    /// Its alignment.
     pub align: Align,
 }
 
 impl Text {
-    /// Words to the right of a point.
+    /// A text to the right of a point.
     pub fn new(at: [f64; 2], text: impl Into<String>) -> Self {
         Self {
             at,
@@ -419,14 +419,14 @@ impl Text {
         }
     }
 
-    /// The same, aligned like this and shifted by so many px, to the right and down.
+    /// Sets the alignment and the offset, px, to the right and down.
     #[must_use]
     pub fn placed(mut self, align: Align, offset: [f64; 2]) -> Self {
         (self.align, self.offset) = (align, offset);
         self
     }
 
-    /// The same with this colour.
+    /// Sets the colour.
     #[must_use]
     pub fn color(mut self, color: Color) -> Self {
         self.color = color;

@@ -1,13 +1,13 @@
-//! The font: that of PNG, the first choice of SVG, and what the layout measures with.
+//! The font: used by PNG, preferred by SVG, and the basis of text widths in the layout.
 
 use std::sync::LazyLock;
 
 use ttf_parser::Face;
 
-/// Families of SVG: where the first one is missing, widths differ by little.
+/// Font families of SVG; without the first one, widths differ slightly.
 pub(crate) const FAMILIES: &str = "DejaVu Sans, Verdana, sans-serif";
 
-/// Its files, regular and bold.
+/// Its font files, regular and bold.
 pub(crate) fn files() -> [&'static [u8]; 2] {
     [dejavu::sans::regular(), dejavu::sans::bold()]
 }
@@ -15,7 +15,7 @@ pub(crate) fn files() -> [&'static [u8]; 2] {
 static FACES: LazyLock<[Option<Face<'static>>; 2]> =
     LazyLock::new(|| files().map(|file| Face::parse(file, 0).ok()));
 
-/// Width of a text in this size, px.
+/// Width of a text at this size, px.
 pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
     let face = FACES[usize::from(bold)].as_ref();
     let advance = |c: char| {

@@ -1,46 +1,46 @@
-//! Where everything stands.
+//! The layout of a figure.
 
 use crate::figure::{Axis, Figure, Mark, Panel};
 use crate::font;
 use crate::ticks::ticks;
 
-/// Sizes of text, px: titles of the figure and of panels, and all else.
+/// Text sizes, px: titles of the figure and of panels, and all other text.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const HEADING: f64 = 12.5;
 pub(crate) const TEXT: f64 = 11.0;
-/// From the edge of the figure.
+/// Margin at the figure's edge.
 const EDGE: f64 = 14.0;
-/// Between panels.
+/// Space between panels.
 const BETWEEN: f64 = 22.0;
 /// Height of a line of text.
 pub(crate) const LINE: f64 = 16.0;
-/// Room beyond the marks, by the range.
+/// Margin beyond the marks, relative to the range.
 const ROOM: f64 = 0.06;
-/// Width of the sample of a curve in the legend, and of what is around it.
+/// Width of the sample of a curve in the legend, and of the space around it.
 pub(crate) const SWATCH: f64 = 20.0;
 const AFTER_SWATCH: f64 = 5.0;
 const AFTER_ENTRY: f64 = 14.0;
 
-/// A text that starts here.
+/// A text and its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub at: [f64; 2],
     pub text: String,
 }
 
-/// An entry of a legend: where it begins, the number of its mark.
+/// An entry of a legend: its start, and the index of its mark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub at: [f64; 2],
     pub mark: usize,
 }
 
-/// From the coordinates of an axis to px.
+/// Maps the coordinates of an axis to px.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub range: [f64; 2],
     log: bool,
-    /// Px of both ends of the range.
+    /// Both ends of the range, px.
     ends: [f64; 2],
 }
 
@@ -48,7 +48,7 @@ impl Scale {
     pub fn at(&self, value: f64) -> f64 {
         let [low, high] = self.range;
         let part = if self.log {
-            // What has no logarithm is at the lower end, and far below it.
+            // A value without a logarithm is drawn far below the lower end.
             (value.max(low * 1e-3) / low).ln() / (high / low).ln()
         } else {
             (value - low) / (high - low)
@@ -63,23 +63,23 @@ impl Scale {
     }
 }
 
-/// A panel: where it is and how it is scaled.
+/// A panel with its position and scales.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
     pub title: Option<Line>,
-    /// The label of the ordinate, which stands after the title.
+    /// The label of the ordinate, placed after the title.
     pub unit: Line,
     pub legend: Vec<Entry>,
     /// Left, top, width, height of the area between the axes.
     pub area: [f64; 4],
-    /// In the coordinates of that area.
+    /// Scales of the axes in that area.
     pub x: Scale,
     pub y: Scale,
     pub x_ticks: Vec<(f64, String)>,
     pub y_ticks: Vec<(f64, String)>,
 }
 
-/// All of a figure.
+/// The layout of a figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub size: [f64; 2],
@@ -109,7 +109,7 @@ impl Layout {
         }
         let columns = figure.columns.max(1);
         let width = (inner - BETWEEN * (columns - 1) as f64) / columns as f64;
-        // Areas below each other begin at the same place: where the widest labels leave them.
+        // Areas in a column are left-aligned, beyond their widest labels.
         let mut margins = vec![0.0; columns];
         for (i, panel) in figure.panels.iter().enumerate() {
             let margin: &mut f64 = &mut margins[i % columns];
@@ -143,7 +143,7 @@ impl Layout {
     }
 }
 
-/// Lines of words that are no wider than this.
+/// Breaks text into lines of at most this width.
 fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -159,24 +159,25 @@ fn wrapped(text: &str, width: f64) -> Vec<String> {
     lines
 }
 
-/// A panel before it is known where it will be.
+/// A panel whose position is not known yet.
 struct Plan<'a> {
     panel: &'a Panel,
     ranges: [[f64; 2]; 2],
-    /// Left and right of the area.
+    /// Margins to the left and right of the area.
     margins: [f64; 2],
     height: f64,
     foot: f64,
-    /// Lines of the legend: entries from its left end.
+    /// Lines of the legend: offsets of entries from the left end.
     legend: Vec<Vec<(f64, usize)>>,
 }
 
 impl<'a> Plan<'a> {
-    /// Plans a panel of this width, whose area begins at least as far from its left.
+    /// Plans a panel of this width whose area begins at least `least` from its left.
     fn of(panel: &'a Panel, width: f64, least: f64) -> Self {
         let [mut x, mut y] = [range(panel, 0), range(panel, 1)];
         let mut height = panel.height;
-        // The labels of the ordinate decide how wide the area is, which decides the ordinate of a panel with one scale: twice is enough.
+        // The ordinate's labels determine the width of the area, which determines the ordinate of a panel with equal
+        // scales: two passes suffice.
         let mut margins = [0.0; 2];
         for _ in 0..2 {
             if panel.frame {
@@ -226,7 +227,7 @@ impl<'a> Plan<'a> {
         !(self.panel.title.is_empty() && self.panel.y.label.is_empty())
     }
 
-    /// What stands above the area.
+    /// Height of everything above the area.
     fn head(&self) -> f64 {
         let heading = if self.has_heading() { LINE + 4.0 } else { 4.0 };
         heading + LINE * self.legend.len() as f64
@@ -252,7 +253,7 @@ impl<'a> Plan<'a> {
             log: panel.y.log,
             ends: [area[3], 0.0],
         };
-        // Directly above the area, whatever the neighbours need.
+        // Directly above the area, whatever space its neighbours need.
         let mut baseline = top + head - self.head() + LINE - 3.0;
         let title_end = font::width(&panel.title, HEADING, true);
         let title = (!panel.title.is_empty()).then(|| Line {
@@ -312,7 +313,7 @@ fn extent(panel: &Panel, of: usize, log: bool) -> Option<[f64; 2]> {
     })
 }
 
-/// What an axis shows.
+/// The range of an axis.
 fn range(panel: &Panel, of: usize) -> [f64; 2] {
     let axis: &Axis = [&panel.x, &panel.y][of];
     if let Some([low, high]) = axis.range
@@ -326,7 +327,7 @@ fn range(panel: &Panel, of: usize) -> [f64; 2] {
         let Some([low, high]) = found else {
             return [1.0, 10.0];
         };
-        // Rounding, not a quantity.
+        // This is round-off.
         let low = low.max(high * 1e-14);
         let room = if axis.tight { 1.0 } else { 1.5 };
         let flat = if low * room * room > high * 0.9 {
@@ -337,7 +338,7 @@ fn range(panel: &Panel, of: usize) -> [f64; 2] {
         return [low / flat, high * flat];
     }
     let [mut low, mut high] = found.unwrap_or([-1.0, 1.0]);
-    // Limits that are near belong to the picture.
+    // Limits near the data are included.
     if let (Some(limits), 1) = (panel.limits, of) {
         let near = 1.2
             * if high > low {
@@ -353,14 +354,15 @@ fn range(panel: &Panel, of: usize) -> [f64; 2] {
         }
     }
     let mut room = if axis.tight { 0.0 } else { ROOM * (high - low) };
-    // A line that is flat but for rounding is flat.
+    // A line that is flat up to round-off is flat.
     if high - low <= 1e-12 * high.abs().max(low.abs()) {
         room = if high == 0.0 { 1.0 } else { 0.05 * high.abs() };
     }
     [low - room, high + room]
 }
 
-/// Both ranges and the height where both axes have the same scale. What would be too flat or too high gets more range.
+/// Both ranges and the height if both axes have the same scale. A figure that would be too flat or too high gets a
+/// larger range.
 fn equal(panel: &Panel, width: f64) -> ([f64; 2], [f64; 2], f64) {
     let (mut x, mut y) = (range(panel, 0), range(panel, 1));
     let across = x[1] - x[0];

@@ -16,7 +16,7 @@ pub use png::png;
 pub use svg::svg;
 pub use theme::{Palette, Theme};
 
-/// Why there is no picture.
+/// Why a picture cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -25,9 +25,9 @@ pub enum PlotError {
         "cannot draw a picture of {width} by {height} dots: expected at least one, and at most 2^28 in all"
     )]
     Size {
-        /// Dots.
+        /// Width in pixels.
         width: f64,
-        /// Dots.
+        /// Height in pixels.
         height: f64,
     },
     /// The picture cannot be drawn.

@@ -18,12 +18,13 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// Draws a figure as PNG, with so many dots for a px of the figure. [`Theme::Auto`] is light.
+/// Draws a figure as PNG, with `scale` pixels per px of the figure. [`Theme::Auto`] is light.
 ///
-/// The font is part of this crate: text looks the same on a machine without any.
+/// The font is part of this crate, so text looks the same on a machine without fonts.
 ///
 /// # Errors
-/// [`PlotError::Size`] if the picture would have no dots or more than 2^28, [`PlotError::Render`] if it cannot be drawn.
+/// [`PlotError::Size`] if the picture would have no pixels or more than 2^28, [`PlotError::Render`] if it cannot be
+/// drawn.
 pub fn png(figure: &Figure, theme: Theme, scale: f64) -> Result<Vec<u8>, PlotError> {
     let theme = match theme {
         Theme::Auto => Theme::Light,

@@ -1,9 +1,9 @@
-//! Fewer points that look the same.
+//! Removes points that make no visible difference.
 
-/// How far a curve may be from what it stands for, px.
+/// Largest deviation from the original curve, px.
 const TOLERANCE: f64 = 0.08;
 
-/// The stretches of a curve between its gaps, in px, with the points that nobody would miss left out.
+/// The parts of a curve between its gaps, in px, without the points that make no visible difference.
 pub(crate) fn stretches(points: impl Iterator<Item = [f64; 2]>) -> Vec<Vec<[f64; 2]>> {
     let mut all = Vec::new();
     let mut one: Vec<[f64; 2]> = Vec::new();
@@ -24,7 +24,8 @@ pub(crate) fn stretches(points: impl Iterator<Item = [f64; 2]>) -> Vec<Vec<[f64;
     all
 }
 
-/// Of successive points in the same half px of the abscissa, the first, the lowest, the highest and the last one, in their order: the same picture.
+/// Of successive points in the same half px of the abscissa, keeps the first, the lowest, the highest and the last, in
+/// order: the same picture.
 fn columns(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let column = |point: &[f64; 2]| (2.0 * point[0]).floor();
     let mut kept = Vec::new();
@@ -47,7 +48,7 @@ fn columns(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Douglas and Peucker's: without the points that are as good as on the line between their neighbours.
+/// Douglas and Peucker: removes points that are nearly on the line between their neighbours.
 fn straight(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     if points.len() < 3 {
         return points.to_vec();
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(found, [vec![[0.0, 0.0], [99.0, 198.0]], vec![[200.0, 0.0]]]);
     }
 
-    /// Among a hundred thousand points a single one that sticks out is seen, and no point is farther from the picture than allowed.
+    /// A single outlier among a hundred thousand points stays visible, and no point deviates more than allowed.
     #[test]
     fn extremes_are_kept_and_nothing_moves() {
         let count = 100_000;

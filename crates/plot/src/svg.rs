@@ -9,9 +9,10 @@ use crate::layout::{Entry, HEADING, LINE, Layout, Line, Placed, SWATCH, TEXT, TI
 use crate::reduce::stretches;
 use crate::theme::{Theme, class};
 
-/// Draws a figure as SVG 1.1. The same figure gives the same bytes.
+/// Draws a figure as SVG 1.1. Equal figures give equal bytes.
 ///
-/// Text stays text. The picture needs nothing but itself; with [`Theme::Auto`] it is light or dark as its reader prefers.
+/// Text remains text. The picture is self-contained; with [`Theme::Auto`] it is light or dark according to its reader's
+/// preference.
 pub fn svg(figure: &Figure, theme: Theme) -> String {
     let layout = Layout::of(figure);
     let [width, height] = layout.size;
@@ -41,7 +42,7 @@ pub fn svg(figure: &Figure, theme: Theme) -> String {
     out
 }
 
-/// Those that are used, each once.
+/// The colours used, each once.
 fn colors(figure: &Figure) -> Vec<Color> {
     let marks = figure.panels.iter().flat_map(|panel| &panel.marks);
     let used = marks.filter_map(|mark| match mark {
@@ -56,7 +57,7 @@ fn colors(figure: &Figure) -> Vec<Color> {
     all.into_iter().collect()
 }
 
-/// Text of an element.
+/// Escapes text for an element.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -64,7 +65,7 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Nothing that XML forbids.
+            // A character that XML does not allow.
             c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -72,12 +73,12 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A tenth of a px, without needless characters.
+/// A length with a resolution of a tenth of a px, without needless characters.
 struct Px(f64);
 
 impl std::fmt::Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // What is far outside is not seen, wherever it is.
+        // Points far outside are clamped: they are invisible.
         let tenths = (self.0.clamp(-1e5, 1e5) * 10.0).round();
         if tenths % 10.0 == 0.0 {
             write!(f, "{}", tenths / 10.0 + 0.0)
@@ -152,7 +153,7 @@ fn draw(out: &mut String, panel: &Panel, placed: &Placed) {
             escaped(&panel.x.label)
         );
     }
-    // An inner picture clips what is drawn in it.
+    // A nested picture clips its content.
     let _ = writeln!(
         out,
         "<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">",
@@ -176,7 +177,7 @@ fn draw(out: &mut String, panel: &Panel, placed: &Placed) {
     out.push_str("</svg>\n");
 }
 
-/// Grid, limits and gaps: what is below all marks.
+/// Grid, limits and gaps, below all marks.
 fn ground(out: &mut String, panel: &Panel, placed: &Placed) {
     let [_, _, width, height] = placed.area.map(Px);
     let mut grid = String::new();
@@ -223,7 +224,7 @@ fn draw_mark(out: &mut String, mark: &Mark, placed: &Placed) {
             for line in &lines {
                 path(&mut d, line);
                 if line.len() == 1 {
-                    // A point between two gaps: round ends show it.
+                    // A point between two gaps: round line ends make it visible.
                     d.push_str("h0");
                 }
             }

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::figure::Color;
 
-/// Light, dark, or as the reader's screen is.
+/// Light, dark, or according to the reader's preference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// As the reader prefers (`prefers-color-scheme`); where nobody can be asked, as in PNG, light.
+    /// The reader's preference (`prefers-color-scheme`); light where there is none, as in PNG.
     #[default]
     Auto,
     /// Light.
@@ -19,26 +19,27 @@ pub enum Theme {
 /// The colours of one scheme, `#rrggbb`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Palette {
-    /// The ground.
+    /// Background.
     pub paper: &'static str,
     /// Text.
     pub ink: &'static str,
-    /// Text beside the point.
+    /// Secondary text.
     pub soft: &'static str,
     /// Edges.
     pub faint: &'static str,
     /// Lines of the grid.
     pub grid: &'static str,
-    /// Of the curves. Okabe and Ito's, which colour-blind people tell apart, darkened or lightened until each stands out from its paper.
+    /// Curves: Okabe and Ito's colours, which colour-blind readers can distinguish, darkened or lightened for contrast
+    /// with the background.
     pub series: [&'static str; 8],
-    /// What is beyond the limits, and its opacity.
+    /// Shading beyond the limits, and its opacity.
     pub shade: (&'static str, f64),
-    /// Where there are no data, and its opacity.
+    /// Shading of gaps, and its opacity.
     pub gap: (&'static str, f64),
 }
 
 impl Palette {
-    /// On white paper.
+    /// For a white background.
     pub const LIGHT: Self = Self {
         paper: "#ffffff",
         ink: "#1c1e21",
@@ -52,7 +53,7 @@ impl Palette {
         gap: ("#78787d", 0.16),
     };
 
-    /// On a dark screen.
+    /// For a dark background.
     pub const DARK: Self = Self {
         paper: "#14161a",
         ink: "#eceef0",
@@ -88,7 +89,7 @@ pub(crate) fn class(kind: char, color: Color) -> String {
 }
 
 impl Theme {
-    /// The rules of the style sheet for these colours.
+    /// The style sheet's rules for these colours.
     pub(crate) fn css(self, colors: &[Color]) -> String {
         match self {
             Self::Light => rules(&Palette::LIGHT, colors),

@@ -1,6 +1,6 @@
-//! Round numbers of an axis, and how they are written.
+//! Round tick values of an axis, and their labels.
 
-/// Where an axis has its ticks, with their labels.
+/// The ticks of an axis, with labels.
 pub(crate) fn ticks(log: bool, [low, high]: [f64; 2], wanted: f64) -> Vec<(f64, String)> {
     if log {
         decades(low, high, wanted)
@@ -9,7 +9,7 @@ pub(crate) fn ticks(log: bool, [low, high]: [f64; 2], wanted: f64) -> Vec<(f64, 
     }
 }
 
-/// About so many multiples of 1, 2 or 5 times a power of ten.
+/// About `wanted` multiples of 1, 2 or 5 times a power of ten.
 fn round(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
     let raw = (high - low) / wanted.max(1.0);
     if raw <= 0.0 || !raw.is_finite() {
@@ -26,7 +26,7 @@ fn round(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
     };
     let exponent = if step == ten { power + 1.0 } else { power };
     let first = (low / step - 1e-9).ceil();
-    // At most a few times what was wanted: the step is at least half of `raw`.
+    // At most a few times the wanted number: the step is at least half of `raw`.
     let count = ((high / step + 1e-9).floor() - first).clamp(-1.0, 1e3);
     let largest = low.abs().max(high.abs());
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ fn label(value: f64, exponent: f64, largest: f64) -> String {
     format!("{}·{}", signed(&mantissa), power_of_ten(order as i32))
 }
 
-/// With a true minus sign, and none before a zero.
+/// With a true minus sign, but not before a zero.
 fn signed(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(zero) if zero.trim_matches(['0', '.']).is_empty() => zero.to_owned(),
@@ -83,7 +83,7 @@ fn power_of_ten(exponent: i32) -> String {
     format!("10{raised}")
 }
 
-/// Powers of ten, every one or every few; of a range within a few decades also 2 and 5 times these.
+/// Powers of ten, all or every few; for a range of a few decades also 2 and 5 times these.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "exponents of f64 are small"

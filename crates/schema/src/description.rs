@@ -1,4 +1,4 @@
-//! Vehicles and systems: from the tables of keys that their reader refuses all others by.
+//! Vehicles and systems, from the same tables of keys with which their reader rejects all others.
 
 use fly_mechanics::description::{KEYS, Key, Value as Kind};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub fn schema() -> Value {
     whole
 }
 
-/// That of a table that is a description, or changes the one in `file`.
+/// The schema of a table that is a description, or changes the one in `file`.
 pub fn included(about: &str) -> Value {
     let mut schema = object(KEYS, about, false);
     if let Some(keys) = schema["properties"].as_object_mut() {
@@ -46,7 +46,8 @@ pub fn some(names: &[&str], about: &str) -> Value {
     )
 }
 
-/// A table with these keys. What changes another table may leave out keys, but for those in arrays, which are replaced as a whole.
+/// A table with these keys. A table that changes another one may omit keys, except in arrays, which are replaced as a
+/// whole.
 fn object(keys: &[Key], about: &str, whole: bool) -> Value {
     let mut schema = table(
         about,

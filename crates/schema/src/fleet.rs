@@ -6,9 +6,9 @@ use crate::description;
 use crate::flight::{Sections, sections};
 use crate::shape::{DRAFT, described, partial, table};
 
-/// What of a flight a vehicle may change.
+/// Sections that a vehicle may change.
 const CHANGED: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
-/// What of a description the world has of its own.
+/// Keys of a description that the world has itself.
 const WORLD: [&str; 8] = [
     "gravity",
     "bodies",
@@ -19,7 +19,7 @@ const WORLD: [&str; 8] = [
     "rolling",
     "ropes",
 ];
-/// What of the simulation's initial state belongs to a vehicle.
+/// Keys of the simulation's initial state that belong to a vehicle.
 const INITIAL: [&str; 6] = [
     "position",
     "attitude",
@@ -80,7 +80,7 @@ fn changed(section: &Value) -> Value {
     )
 }
 
-/// The definitions, and each again with keys that may be left out.
+/// The definitions, and a copy of each in which all keys are optional.
 fn definitions_of(definitions: Map<String, Value>) -> Map<String, Value> {
     let mut all = definitions.clone();
     for (name, schema) in definitions {
@@ -91,7 +91,7 @@ fn definitions_of(definitions: Map<String, Value>) -> Map<String, Value> {
     all
 }
 
-/// References to the definitions whose keys may be left out.
+/// References to the definitions with optional keys.
 fn rename(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use crate::description;
 use crate::shape::{DRAFT, described, table};
 
-/// The sections, and what they share.
+/// The sections and their shared definitions.
 pub struct Sections {
-    /// By their names.
+    /// The schemas, by section name.
     pub keys: Vec<(String, Value)>,
-    /// What they refer to as `#/definitions/…`.
+    /// Definitions referenced as `#/definitions/…`.
     pub definitions: Map<String, Value>,
 }
 
@@ -72,7 +72,7 @@ pub fn sections() -> Sections {
     }
 }
 
-/// The name of the definition of what is a description, or changes one.
+/// The name of the definition of a table that is a description, or changes one.
 const VEHICLE: &str = "Vehicle";
 
 /// A file's name, or a table.
@@ -86,12 +86,12 @@ fn vehicle(about: &str) -> Value {
     })
 }
 
-/// `reference = "recorded"` is short for the kind alone.
+/// `reference = "recorded"` is short for setting only the kind.
 fn or_word(reference: &Value) -> Value {
     json!({ "description": reference["description"], "anyOf": [{ "const": "recorded" }, reference] })
 }
 
-/// The tables of the plugins that come with the command; those of others may hold anything.
+/// The tables of the plugins that come with the command; those of other plugins may contain anything.
 pub fn backend(generator: &mut SchemaGenerator) -> Value {
     let mut sim = fly_plugin_sim::schema(generator).to_value();
     if let Some(keys) = sim["properties"].as_object_mut() {

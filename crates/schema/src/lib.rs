@@ -1,17 +1,17 @@
-//! The JSON Schemas of the configuration, which editors complete keys by.
+//! The JSON Schemas of the configuration, with which editors complete keys.
 //!
-//! What serde reads is described by the structures that read it (`schemars`); a description of bodies by the tables of keys that its reader refuses all
-//! others by. So no key of a reader can be missing here. What a value must be beyond its type (ranges, what goes with what) only the readers know: `fly check`
-//! says it.
+//! The structures that serde reads provide their schemas (`schemars`); descriptions of bodies use the same tables of
+//! keys with which their reader rejects all others. So no key of a reader can be missing here. Only the readers know
+//! the constraints on a value beyond its type (ranges, valid combinations); `fly check` reports them.
 //!
-//! The schemas are of draft 7, which editors understand. They are committed as `configs/schema/*.json`, embedded in the command (`fly schema`), and compared with this
-//! by a test, which also writes them: `cargo xtask generate`.
+//! The schemas are of draft 7, which editors understand. They are committed as `configs/schema/*.json`, embedded in the
+//! command (`fly schema`), and compared with this crate by a test that can also write them: `cargo xtask generate`.
 
 mod description;
 mod fleet;
 mod flight;
 pub mod page;
-// A program can link one plugin: of the second its settings alone.
+// A program can link only one plugin; of the second one, only the settings.
 #[path = "../../plugins/replay/src/settings.rs"]
 pub mod replay;
 mod shape;
@@ -19,10 +19,10 @@ mod sweep;
 
 use serde_json::Value;
 
-/// A schema: its name, the files that it is for (a heading), and itself.
+/// A schema: its name, the files that it applies to (a heading), and the schema itself.
 pub type Named = (&'static str, &'static str, Value);
 
-/// All of them.
+/// All schemas.
 pub fn all() -> [Named; 4] {
     [
         ("flight", "Flights", flight::schema()),

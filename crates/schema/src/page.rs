@@ -1,4 +1,4 @@
-//! The reference of all keys, as a page.
+//! The reference page of all keys.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use serde_json::Value;
 const VEHICLE: &str = "text, or the keys of [a vehicle](#vehicles-and-systems) and `file`";
 const SECTION: &str = "as of [a flight](#flights)";
 
-/// What stands elsewhere on the page, by the names of the schemas.
+/// Parts that are described elsewhere on the page, by the names of the schemas.
 fn elsewhere(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "flight" => &[
@@ -29,7 +29,7 @@ fn elsewhere(name: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// The page, from the schemas.
+/// The page, generated from the schemas.
 pub fn markdown() -> String {
     let mut page = "\
 # Every key
@@ -60,18 +60,18 @@ All keys of all files, from the schemas that `fly schema` prints and editors com
     page
 }
 
-/// Tables of keys by their paths, each with what it is for.
+/// Writes tables of keys by path, each with its purpose.
 struct Writer<'a> {
-    /// Paths whose tables stand elsewhere, each with where.
+    /// Paths whose tables are described elsewhere, with the place of each.
     elsewhere: &'static [(&'static str, &'static str)],
     definitions: &'a Value,
     sections: Vec<(String, String, String)>,
-    /// The tables that have been met, each with its path: the same table stands once.
+    /// The tables written so far, each with its path: a repeated table is written once.
     met: RefCell<Vec<(&'a Value, String)>>,
 }
 
 impl<'a> Writer<'a> {
-    /// A schema itself, whatever refers to it.
+    /// The schema that a chain of references leads to.
     fn resolve(&self, mut schema: &'a Value) -> &'a Value {
         loop {
             if let Some(name) = schema["$ref"]
@@ -87,7 +87,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The table of a schema with keys, and those of the tables in it.
+    /// A schema's table of keys, and the tables in it.
     fn section(&mut self, schema: &'a Value, path: &str, about: &str) {
         let mut rows = String::new();
         let mut inner = Vec::new();
@@ -111,14 +111,14 @@ impl<'a> Writer<'a> {
         self.sections
             .insert(place, (path.to_owned(), cell(about), rows));
         for (path, schema, about) in inner {
-            // Tables that may hold each other, as variations of variations, end here.
+            // Ends the recursion of tables that may contain each other, such as variations of variations.
             if path.matches('.').count() < 7 {
                 self.section(schema, &path, &about);
             }
         }
     }
 
-    /// What stands at a key, in words; the tables in it are added to `inner`.
+    /// Describes the value of a key; adds the tables in it to `inner`.
     fn form(
         &self,
         value: &'a Value,
@@ -237,7 +237,7 @@ fn about_of(schema: &Value) -> String {
         .to_owned()
 }
 
-/// Text in a cell of a table: on one line, without the links of Rust's documentation.
+/// Text for a table cell: on one line, without rustdoc links.
 fn cell(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default();
     let text = text
@@ -266,7 +266,7 @@ fn cell(text: &str) -> String {
     plain
 }
 
-/// As pages make the anchor of a heading of code.
+/// The anchor that Markdown pages generate for a heading of code.
 fn anchor(path: &str) -> String {
     let kept = path
         .chars()

@@ -1,8 +1,8 @@
-//! What schemas are put together from.
+//! Building blocks of schemas.
 
 use serde_json::{Map, Value, json};
 
-/// The dialect that all are of.
+/// The dialect of all schemas.
 pub const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
 /// A table with these keys and no others.
@@ -11,7 +11,7 @@ pub fn table(about: &str, keys: impl IntoIterator<Item = (String, Value)>) -> Va
     json!({ "description": about, "type": "object", "additionalProperties": false, "properties": properties })
 }
 
-/// The schema with this description beside it.
+/// The schema with this description.
 pub fn described(schema: &Value, about: &str) -> Value {
     let mut schema = schema.clone();
     let Some(object) = schema.as_object_mut() else {
@@ -24,7 +24,7 @@ pub fn described(schema: &Value, about: &str) -> Value {
     schema
 }
 
-/// The same where every key may be left out: of a table that changes another.
+/// The schema with all keys optional, for a table that changes another one.
 pub fn partial(mut schema: Value) -> Value {
     match &mut schema {
         Value::Object(object) => {

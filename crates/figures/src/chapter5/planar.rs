@@ -12,7 +12,7 @@ const STIFFNESS: f64 = 4.0;
 /// Rate of the reference, rad/s.
 const RATE: f64 = std::f64::consts::PI;
 
-/// Whose translation error is at rest where it is at rest in the world, and in the reference's frame.
+/// The frame in which the translation error is at rest: the world, or the reference's frame.
 #[derive(Clone, Copy, PartialEq)]
 enum Frame {
     World,
@@ -38,7 +38,8 @@ fn motion(trace: &Trace, i: usize) -> [Vector2<f64>; 2] {
     [pose.translation.xy(), velocity.xy()]
 }
 
-/// The energy of the translation's error, each law's own: with its velocity in the world, or in the frame that turns with the reference.
+/// The energy of the translation error as each law defines it: with its velocity in the world, or in the frame that
+/// rotates with the reference.
 fn energy(flown: &Flown, i: usize) -> f64 {
     let [position, velocity] = motion(&flown.trace, i);
     let velocity = match flown.frame {

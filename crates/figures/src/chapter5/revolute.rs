@@ -12,9 +12,9 @@ use crate::trajectories::{on_circle, trajectory, wrapped};
 const INERTIA: f64 = 1.0;
 const DAMPING: f64 = 0.8;
 const STIFFNESS: f64 = 2.0;
-/// Where the thin curves end, around the middle.
+/// Distance from the centre at which the thin curves end.
 const CENTER: f64 = 0.35;
-/// The largest rate that is shown.
+/// The largest rate shown.
 const RATE: f64 = 4.0;
 
 /// The error of the energy-based law, (5.98), and of the linear one, (5.99), whose angle is wrapped by a sensor.
@@ -46,13 +46,13 @@ pub fn phase_portraits() -> Figure {
         panel.height = 340.0;
         let f = law(linear);
         for side in [1.0, -1.0] {
-            // All that comes in from above and from one side; the rest is the same turned by half a turn.
+            // All curves that enter from above and from one side; the others follow by symmetry.
             let above = (0..10).map(|i| [-PI + 2.0 * PI * (f64::from(i) + 0.5) / 10.0, RATE]);
             let aside = (0..6).map(|i| [-PI, RATE * (f64::from(i) + 0.5) / 6.0]);
             for [angle, rate] in above.chain(aside) {
                 let from = [side * angle, side * rate];
                 let curve = trajectory(f, from, 12.0, 1200);
-                // As far as it is in the picture for the first time, and not yet in the middle.
+                // The part until it first leaves the picture, and before it reaches the centre.
                 let inside = curve.iter().position(|[angle, rate]| {
                     angle.abs() > PI + 1e-9 || angle.hypot(*rate) < CENTER
                 });

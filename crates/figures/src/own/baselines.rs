@@ -1,14 +1,14 @@
-//! Flights beside those of textbook controllers: docs/baselines.md.
+//! Flights compared with those of textbook controllers: docs/baselines.md.
 
 use anyhow::Result;
 use fly_plot::{Color, Curve, Figure, Panel};
 
 use crate::flights::{Tick, Trace};
 
-/// Label, configuration, and what is changed of it.
+/// Label, configuration, and changes to it.
 type Flown<'a> = (&'a str, &'a str, &'a [&'a str]);
 
-/// Title, unit, and how it is read.
+/// Title, unit, and how to read it.
 type Quantity<'a> = (&'a str, &'a str, &'a dyn Fn(&Tick) -> f64);
 
 /// One panel for each quantity, one curve for each flight.
@@ -23,7 +23,7 @@ fn overlaid(flights: &[Flown], quantities: &[Quantity]) -> Result<Figure> {
         })
         .collect();
     for (i, (label, configuration, set)) in flights.iter().enumerate() {
-        // Some of them lose their vehicle.
+        // Some of them crash.
         let (trace, _) = Trace::try_to_fly(configuration, set)?;
         for (k, (panel, (.., value))) in panels.iter_mut().zip(quantities).enumerate() {
             let curve = Curve::new(trace.over_time(value), Color::Series(i));

@@ -1,4 +1,4 @@
-//! Bodies that nobody controls.
+//! Uncontrolled bodies.
 
 use std::f64::consts::TAU;
 
@@ -14,7 +14,7 @@ use fly_mechanics::{PseudoInertia, SecondMoment};
 use fly_plot::{Color, Curve, Dots, Figure, Panel, Stroke};
 use nalgebra::{Matrix3, Vector3};
 
-/// An ellipsoid that rolls on a plane: where it touches, and what the plane does to it.
+/// An ellipsoid rolling on a plane: its contact point and the contact force.
 pub fn rolling_ellipsoid() -> Result<Figure> {
     let semi_axes = [0.3, 0.45, 0.6];
     let surface = Ellipsoid::new(semi_axes)?;
@@ -125,7 +125,7 @@ fn outline(rotation: &Matrix3<f64>, center: &Vector3<f64>, semi_axes: [f64; 3]) 
     points.collect()
 }
 
-/// Lagrange's top: the tip of its axis from above, and how far it leans, for three ways to let it go.
+/// Lagrange's top: the tip of its axis from above, and its tilt, for three initial motions.
 pub fn heavy_top() -> Result<Figure> {
     let (height, lean, spin) = (0.06, 0.4_f64, 250.0);
     let disc = SecondMoment::solid_cylinder(0.15, 0.04, 0.012);

@@ -1,4 +1,4 @@
-//! Figures beside those of the book.
+//! Figures beyond those of the book.
 
 mod baselines;
 mod bodies;
@@ -6,7 +6,7 @@ mod vehicles;
 
 use crate::Drawing;
 
-/// All of them.
+/// All figures.
 pub fn drawings() -> Vec<Drawing> {
     vec![
         Drawing::new("rolling-ellipsoid", bodies::rolling_ellipsoid),

@@ -13,7 +13,7 @@ fn over_time(title: &str, unit: &str) -> Panel {
     panel
 }
 
-/// The position and what it should be.
+/// The actual and the desired position.
 fn position(trace: &Trace) -> Panel {
     let mut panel = over_time("Position; dashed: reference", "m");
     for (i, axis) in ["x", "y", "z"].into_iter().enumerate() {
@@ -35,7 +35,7 @@ fn errors(trace: &Trace) -> Panel {
     panel
 }
 
-/// The commands whose names end like this, with their limits.
+/// The commands whose names have this suffix, with their limits.
 fn commands(trace: &Trace, title: &str, unit: &str, end: &str, scale: f64) -> Panel {
     let mut panel = over_time(title, unit);
     let inputs = &trace.configuration.system.inputs;
@@ -131,7 +131,7 @@ pub fn tricopter() -> Result<Figure> {
     })
 }
 
-/// A load swings below a vehicle whose controller knows its weight alone.
+/// A load swings below a vehicle whose controller knows only its weight.
 pub fn tricopter_load() -> Result<Figure> {
     let trace = Trace::fly("examples/tricopter-eight-bodies.toml", &[])?;
     let plant = trace.plant.as_ref().context("a plant of its own")?;

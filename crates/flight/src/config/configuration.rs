@@ -180,7 +180,7 @@ impl Configuration {
         }
         let diagnostic = Diagnostic::new("`[estimator]` is not possible");
         let label = format!(
-            "expected none: `{}` has no body whose pose it could find, the only one that is free in the world",
+            "expected none: `{}` does not have exactly one free body, whose pose could be estimated",
             self.system.name
         );
         Err(match self.document.place("estimator") {
@@ -204,7 +204,7 @@ impl Configuration {
         };
         if let (None, Some(key)) = (tracked, limits.of_a_body()) {
             let label = format!(
-                "expected none: `{name}` has no body that it could be of, the only one that is free in the world"
+                "expected none: `{name}` does not have exactly one free body, to which the limit would apply"
             );
             return error(&format!("safety.limits.{key}"), label);
         }
@@ -233,7 +233,7 @@ impl Configuration {
         }
         let diagnostic = Diagnostic::new("`safety.ground_height` is not possible");
         let label = format!(
-            "expected none: `{}` has no body whose height it could be, the only one that is free in the world",
+            "expected none: `{}` does not have exactly one free body, whose height it would be",
             self.system.name
         );
         Err(match self.document.place("safety.ground_height") {

@@ -99,7 +99,7 @@ fn description(plugin: &Plugin, setup: &Setup) -> Result {
         return Err(faults.join("; ").into());
     }
     if description.frame_signals().next().is_none() {
-        return Err(String::from("it gives no signals at all").into());
+        return Err(String::from("it provides no signals").into());
     }
     let again = configure(plugin, setup)?;
     if again.description() != description {

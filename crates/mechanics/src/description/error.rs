@@ -204,9 +204,3 @@ fn prefix(path: &str) -> String {
         format!("{path}: ")
     }
 }
-
-impl From<MeshError> for Problem {
-    fn from(error: MeshError) -> Self {
-        Self::Mesh(Box::new(error))
-    }
-}

@@ -268,7 +268,7 @@ impl Plan {
         let backend = backend::load(&configuration, search, false)?;
         if backend.instance().clock() == Clock::RealTime {
             let diagnostic = Diagnostic::new(format!(
-                "the backend `{}` has a clock of its own: a campaign flies simulations",
+                "the backend `{}` has a real-time clock, but a campaign flies simulations",
                 configuration.backend.plugin
             ));
             return Err(FlightError::Backend(

@@ -103,7 +103,7 @@ fn check_keys(node: &Node) -> Result<(), ConfigError> {
     let acts = ["rotors", "motors", "battery"].contains(&entry.key.as_str());
     Err(if acts {
         diagnostic
-            .help("nobody controls what is in the world: what drives itself is one of [[vehicles]]")
+            .help("bodies of the world have no controller: a driven body belongs in [[vehicles]]")
     } else {
         hint(diagnostic, &entry.key, KEYS)
     }
@@ -143,7 +143,7 @@ fn renamed(member: &Read) -> Result<Table, ConfigError> {
     table.remove("gravity");
     if let Some(entry) = table.get("battery") {
         let title = format!("`{}` has a battery of its own", member.name);
-        let label = "expected none: in one world all motors would hang on it";
+        let label = "expected none: it would supply the motors of all vehicles of the world";
         return Err(Diagnostic::new(title)
             .at(entry.key_place.clone(), label)
             .into());
