@@ -76,7 +76,7 @@ fn flown(arguments: &[&str], size: [u16; 2], environment: &[(&str, &str)], end: 
         .spawn()
         .unwrap();
     let mut terminal = File::from(master);
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 1 << 16]);
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
     let mut ended = false;
     let mut screen = ours;
     loop {

@@ -161,7 +161,6 @@ fn add(shape: &Shape, color: Color, entity: &mut SceneEntity) {
                 .collect(),
             indices: triangles.iter().flatten().copied().collect(),
             color: Some(color),
-            ..TriangleListPrimitive::default()
         }),
         Shape::Bar { from, to, radius } => {
             let (from, to) = (Vector3::from(from), Vector3::from(to));
