@@ -14,7 +14,7 @@ home=0.0              how high it stands above the home that somebody has set, m
 kind=2                MAV_TYPE
 system=1
 already_armed=0       armed from the start
-safety=0 mot_test=1 servo4=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION
+safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
 refuse_arming=0       refuse to arm, with a reason
 refuse_modes=0        so many changes of the mode are refused
 ack_loss=0.0          this part of the acknowledgements is never sent
@@ -364,6 +364,7 @@ class Autopilot:
         self.vehicle = Vehicle()
         self.start()
         self.refuse_modes = option("refuse_modes", 0)
+        self.initialising = option("initialising", 0)
         self.acks, self.took_off_at, self.texts, self.unplugged = [], None, 0, False
         self.done = set()
         self.report = {
@@ -597,6 +598,10 @@ class Autopilot:
         elif m.command == 209 and not PX4:
             if option("safety", 0):
                 self.say("Motor Test: Safety switch")
+                self.acknowledge(m.command, MAV.MAV_RESULT_FAILED)
+            elif self.initialising > 0:
+                self.initialising -= 1
+                self.say("Motor Test: Board initialising")
                 self.acknowledge(m.command, MAV.MAV_RESULT_FAILED)
             else:
                 self.acknowledge(m.command, MAV.MAV_RESULT_ACCEPTED)

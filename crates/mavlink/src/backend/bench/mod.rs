@@ -33,6 +33,10 @@ const SILENCE: i64 = 2_500 * MS;
 /// For how long what the vehicle says besides is waited for after a refusal, ns.
 const REASONS: i64 = 300 * MS;
 
+/// A vehicle that has just been switched on has so long to begin, ns, and is asked again after this.
+const INITIALISING: i64 = 15_000 * MS;
+const AGAIN: i64 = 500 * MS;
+
 /// Between two looks.
 const NAP: Duration = Duration::from_millis(5);
 
@@ -251,7 +255,7 @@ impl Connection {
             });
         }
         let start = drive.start(&actuator.output, part, seconds);
-        let told = self.tell(start, &actuator.command, drive, Some(interrupted));
+        let told = self.begin(start, &actuator.command, drive, interrupted);
         if let Err(error) = told {
             // It may move all the same: an acknowledgement can be lost.
             if !matches!(error, BenchError::Refused { .. }) {
@@ -353,6 +357,38 @@ impl Connection {
         })
     }
 
+    /// Begins to move it, once the autopilot has begun: a simulation begins when it is connected to.
+    fn begin(
+        &mut self,
+        command: Command,
+        name: &str,
+        drive: Drive,
+        interrupted: &AtomicBool,
+    ) -> Result<(), BenchError> {
+        let until = monotonic_now().saturating_add(INITIALISING);
+        loop {
+            match self.tell(command, name, drive, Some(interrupted)) {
+                Err(BenchError::Refused { reasons, .. })
+                    if is_initialising(&reasons)
+                        && monotonic_now() < until
+                        && !interrupted.load(Ordering::Relaxed) =>
+                {
+                    self.look_for(AGAIN);
+                }
+                told => return told,
+            }
+        }
+    }
+
+    /// Looks for so long, ns.
+    fn look_for(&mut self, time: i64) {
+        let until = monotonic_now().saturating_add(time);
+        while monotonic_now() < until {
+            self.look();
+            std::thread::sleep(NAP);
+        }
+    }
+
     /// Sends a command until it is acknowledged.
     fn tell(
         &mut self,
@@ -368,11 +404,7 @@ impl Connection {
             match self.vehicle.outcome(ticket) {
                 Outcome::Accepted { .. } => return Ok(()),
                 Outcome::Refused { result, .. } => {
-                    let until = monotonic_now().saturating_add(REASONS);
-                    while monotonic_now() < until {
-                        self.look();
-                        std::thread::sleep(NAP);
-                    }
+                    self.look_for(REASONS);
                     return Err(BenchError::Refused {
                         command: name.to_owned(),
                         result,
@@ -392,6 +424,11 @@ impl Connection {
             }
         }
     }
+}
+
+/// What ArduPilot says until it can test a motor: "Board initialising".
+fn is_initialising(reasons: &str) -> bool {
+    reasons.to_lowercase().contains("initialising")
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "some seconds")]
