@@ -19,6 +19,7 @@ refuse_arming=0       refuse to arm, with a reason
 refuse_modes=0        so many changes of the mode are refused
 ack_loss=0.0          this part of the acknowledgements is never sent
 ack_delay=0.0         s
+late_landing=0        no heartbeat tells of a landing before it is over
 pilot=0.0             s after take-off a pilot changes the mode
 failsafe=0.0          s after take-off it returns by itself
 reboot=0.0            s after take-off it restarts
@@ -426,6 +427,8 @@ class Autopilot:
     def message(self, number):
         v, boot_ms = self.vehicle, int(1000 * (self.now - self.boot))
         if number == 0:
+            if option("late_landing", 0) and self.mode == LAND and self.armed:
+                return None
             base = MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | (MAV.MAV_MODE_FLAG_SAFETY_ARMED if self.armed else 0)
             make = MAV.MAV_AUTOPILOT_PX4 if PX4 else MAV.MAV_AUTOPILOT_ARDUPILOTMEGA
             state = MAV.MAV_STATE_ACTIVE if self.armed else MAV.MAV_STATE_STANDBY

@@ -441,15 +441,15 @@ impl Session {
         state: &Telemetry,
         now: i64,
     ) -> Result<Step, Error> {
+        // It stands and is disarmed: nothing is left to land.
+        if mode == Mode::Land && self.hold == Hold::Over {
+            return Ok(Step::Done);
+        }
         let autopilot = self.autopilot;
         if self.heard(sent.begun, |h| autopilot.is_in(mode, h.custom_mode)) {
             self.stream = Stream::None;
             self.hold = Hold::Delegated(mode);
             self.say(format!("the vehicle is in {}", autopilot.mode_name(mode)));
-            return Ok(Step::Done);
-        }
-        // It stands and is disarmed: nothing is left to land.
-        if mode == Mode::Land && self.hold == Hold::Over {
             return Ok(Step::Done);
         }
         // Nobody may write any more: it stays where it is, and in its mode, until it has changed.
