@@ -366,6 +366,7 @@ class Autopilot:
         self.start()
         self.refuse_modes = option("refuse_modes", 0)
         self.initialising = option("initialising", 0)
+        self.tested_until = 0.0
         self.acks, self.took_off_at, self.texts, self.unplugged = [], None, 0, False
         self.done = set()
         self.report = {
@@ -375,7 +376,7 @@ class Autopilot:
         self.ints = (
             {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0, "COM_MOT_TEST_EN": int(option("mot_test", 1))}
             if PX4
-            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "ATC_RATE_FF_ENAB": 1, "SERVO1_FUNCTION": 33, "SERVO4_FUNCTION": int(option("servo4", 0))}
+            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "ATC_RATE_FF_ENAB": 1, "SERVO1_FUNCTION": 33, "SERVO2_FUNCTION": 34, "SERVO3_FUNCTION": 35, "SERVO4_FUNCTION": int(option("servo4", 0)), "SERVO5_FUNCTION": 0, "SERVO6_FUNCTION": 0}
         )
         self.floats = (
             {"COM_OF_LOSS_T": 1.0, "COM_DISARM_PRFLT": 10.0, "MPC_THR_HOVER": 0.5, "THR_MDL_FAC": 0.0, "MC_ROLL_P": GAINS[0], "MC_YAW_P": GAINS[2]}
@@ -429,7 +430,9 @@ class Autopilot:
         if number == 0:
             if option("late_landing", 0) and self.mode == LAND and self.armed:
                 return None
-            base = MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | (MAV.MAV_MODE_FLAG_SAFETY_ARMED if self.armed else 0)
+            # ArduCopter's motors are armed while one is tested.
+            armed = self.armed or self.now < self.tested_until
+            base = MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | (MAV.MAV_MODE_FLAG_SAFETY_ARMED if armed else 0)
             make = MAV.MAV_AUTOPILOT_PX4 if PX4 else MAV.MAV_AUTOPILOT_ARDUPILOTMEGA
             state = MAV.MAV_STATE_ACTIVE if self.armed else MAV.MAV_STATE_STANDBY
             return MAV.MAVLink_heartbeat_message(int(option("kind", 2)), make, base, NUMBERS[self.mode], state, 3)
@@ -607,6 +610,9 @@ class Autopilot:
                 self.say("Motor Test: Board initialising")
                 self.acknowledge(m.command, MAV.MAV_RESULT_FAILED)
             else:
+                self.tested_until = self.now + m.param4
+                # That is when a heartbeat is due.
+                self.due[0] = self.now
                 self.acknowledge(m.command, MAV.MAV_RESULT_ACCEPTED)
         elif m.command in (183, 184) and not PX4:
             used = self.ints.get("SERVO%d_FUNCTION" % int(m.param1), 0) > 1

@@ -168,6 +168,19 @@ fn directions_limits_and_trim_are_those_of_the_configuration() {
     assert_eq!(told, json!([side(1345.0), rest, side(1585.0), rest]));
 }
 
+/// Whose heartbeats say that it is armed while it tests a motor, and for a second after that.
+#[test]
+fn an_ardupilot_moves_all_one_after_the_other() {
+    let arguments = ["sweep", "--seconds", "0.2", "--yes"];
+    let Some((code, stdout, messages, told)) = moved("ardupilot", &[], &arguments) else {
+        return;
+    };
+    assert_eq!(code, 0, "{messages}");
+    assert_eq!(stdout.matches("moved rotor").count(), 9, "{stdout}");
+    let motors = told.as_array().unwrap().iter();
+    assert_eq!(motors.filter(|told| told[0] == 209).count(), 6, "{told}");
+}
+
 /// As ArduCopter's simulation, which begins when it is connected to.
 #[test]
 fn a_board_that_initialises_is_waited_for() {

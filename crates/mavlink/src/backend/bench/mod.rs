@@ -194,7 +194,7 @@ impl Bench {
         let make = autopilot_name(found.heartbeat.autopilot);
         let autopilot = Autopilot::of(&found.heartbeat)
             .ok_or_else(|| BenchError::Autopilot(make.to_string()))?;
-        let connection = Connection {
+        let mut connection = Connection {
             name: format!(
                 "{make} {}, system {}",
                 type_name(found.heartbeat.vehicle_type),
@@ -203,6 +203,7 @@ impl Bench {
             vehicle,
             autopilot,
             health: Health::default(),
+            stopped: None,
         };
         connection.is_disarmed()?;
         Ok(connection)
@@ -215,6 +216,8 @@ pub struct Connection {
     vehicle: Vehicle,
     autopilot: Autopilot,
     health: Health,
+    /// When the last one was told to stop, ns.
+    stopped: Option<i64>,
 }
 
 impl Connection {
@@ -246,7 +249,6 @@ impl Connection {
         self.is_disarmed()?;
         self.is_permitted(actuator)?;
         let stop = drive.stop(&actuator.output);
-        let begun = monotonic_now();
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Tested {
                 part,
@@ -263,7 +265,8 @@ impl Connection {
             }
             return Err(error);
         }
-        let ends = monotonic_now().saturating_add(nanoseconds(seconds));
+        let begun = monotonic_now();
+        let ends = begun.saturating_add(nanoseconds(seconds));
         let mut lost = false;
         while monotonic_now() < ends && !interrupted.load(Ordering::Relaxed) && !lost {
             self.look();
@@ -272,6 +275,7 @@ impl Connection {
         }
         let moved = monotonic_now().saturating_sub(begun) as f64 * 1e-9;
         let stopped = self.tell(stop, &actuator.command, drive, None);
+        self.stopped = Some(monotonic_now());
         if lost {
             return Err(BenchError::Lost {
                 command: actuator.command.clone(),
@@ -292,12 +296,20 @@ impl Connection {
         }
     }
 
-    fn is_disarmed(&self) -> Result<(), BenchError> {
-        let state = self.vehicle.telemetry();
-        if state.heartbeat().is_some_and(|h| h.value.armed()) {
-            return Err(BenchError::Armed);
+    /// ArduCopter arms its motors while it tests one; the heartbeat that says that it does no more may come a second later.
+    fn is_disarmed(&mut self) -> Result<(), BenchError> {
+        let until = self.stopped.map_or(0, |at| at.saturating_add(SILENCE));
+        loop {
+            let state = self.vehicle.telemetry();
+            if !state.heartbeat().is_some_and(|h| h.value.armed()) {
+                return Ok(());
+            }
+            if monotonic_now() >= until {
+                return Err(BenchError::Armed);
+            }
+            self.look();
+            std::thread::sleep(NAP);
         }
-        Ok(())
     }
 
     /// Since when (ns) nothing is heard.
