@@ -20,6 +20,7 @@ refuse_modes=0        so many changes of the mode are refused
 ack_loss=0.0          this part of the acknowledgements is never sent
 ack_delay=0.0         s
 late_landing=0        no heartbeat tells of a landing before it is over
+silent_armed=0        no heartbeat is sent while it is armed
 pilot=0.0             s after take-off a pilot changes the mode
 failsafe=0.0          s after take-off it returns by itself
 reboot=0.0            s after take-off it restarts
@@ -428,7 +429,8 @@ class Autopilot:
     def message(self, number):
         v, boot_ms = self.vehicle, int(1000 * (self.now - self.boot))
         if number == 0:
-            if option("late_landing", 0) and self.mode == LAND and self.armed:
+            late = option("late_landing", 0) and self.mode == LAND or option("silent_armed", 0)
+            if late and self.armed:
                 return None
             # ArduCopter's motors are armed while one is tested.
             armed = self.armed or self.now < self.tested_until

@@ -342,6 +342,11 @@ impl Session {
                     self.stream = Stream::None;
                     self.urgent.allow(false);
                     self.hold = Hold::NotYet;
+                    if !final_refusal {
+                        // It may be armed all the same: what says so can be lost.
+                        let until = now.saturating_add(LANDING);
+                        let _ = vehicle.begin(Autopilot::arm(false, false), until);
+                    }
                     let reasons = self.health.reasons(arm.sent.begun);
                     return Err(arm.sent.failure("arm", &reasons));
                 }

@@ -359,13 +359,14 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 14] = [
+    let cases: [fn(); 15] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
         a_link_that_returns_may_bring_another_mode,
         a_refusal_is_told_with_its_reason,
         two_vehicles_of_one_number_are_not_armed,
+        what_may_be_armed_is_disarmed,
         wrong_parameters_are_not_flown_with,
         parameters_are_set_back_on_the_ground,
         a_take_off_counts_from_where_it_stands,
@@ -503,6 +504,26 @@ fn a_refusal_is_told_with_its_reason() {
         let (report, _) = flight.end();
         assert_eq!(report["armed"], 0);
     }
+}
+
+/// It is armed, and nothing that it says arrives.
+fn what_may_be_armed_is_disarmed() {
+    let settings = "set_parameters = true\n";
+    let Some(flight) = Flight::new("ardupilot", &["silent_armed=1"], settings) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.arm().unwrap_err();
+    assert_eq!(
+        error.message,
+        "the vehicle acknowledged to arm, and did not"
+    );
+    std::thread::sleep(Duration::from_millis(300));
+    let (report, _) = flight.end();
+    assert_eq!(
+        (&report["armed"], &report["armed_at_end"]),
+        (&Value::from(1), &Value::from(false))
+    );
 }
 
 /// Either would take what is meant for the other.
