@@ -14,11 +14,13 @@ home=0.0              how high it stands above the home that somebody has set, m
 kind=2                MAV_TYPE
 system=1
 already_armed=0       armed from the start
-safety=0 mot_test=1 servo4=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION
+safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
 refuse_arming=0       refuse to arm, with a reason
 refuse_modes=0        so many changes of the mode are refused
 ack_loss=0.0          this part of the acknowledgements is never sent
 ack_delay=0.0         s
+late_landing=0        no heartbeat tells of a landing before it is over
+silent_armed=0        no heartbeat is sent while it is armed
 pilot=0.0             s after take-off a pilot changes the mode
 failsafe=0.0          s after take-off it returns by itself
 reboot=0.0            s after take-off it restarts
@@ -364,6 +366,8 @@ class Autopilot:
         self.vehicle = Vehicle()
         self.start()
         self.refuse_modes = option("refuse_modes", 0)
+        self.initialising = option("initialising", 0)
+        self.tested_until = 0.0
         self.acks, self.took_off_at, self.texts, self.unplugged = [], None, 0, False
         self.done = set()
         self.report = {
@@ -373,7 +377,7 @@ class Autopilot:
         self.ints = (
             {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0, "COM_MOT_TEST_EN": int(option("mot_test", 1))}
             if PX4
-            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "ATC_RATE_FF_ENAB": 1, "SERVO1_FUNCTION": 33, "SERVO4_FUNCTION": int(option("servo4", 0))}
+            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "ATC_RATE_FF_ENAB": 1, "SERVO1_FUNCTION": 33, "SERVO2_FUNCTION": 34, "SERVO3_FUNCTION": 35, "SERVO4_FUNCTION": int(option("servo4", 0)), "SERVO5_FUNCTION": 0, "SERVO6_FUNCTION": 0}
         )
         self.floats = (
             {"COM_OF_LOSS_T": 1.0, "COM_DISARM_PRFLT": 10.0, "MPC_THR_HOVER": 0.5, "THR_MDL_FAC": 0.0, "MC_ROLL_P": GAINS[0], "MC_YAW_P": GAINS[2]}
@@ -425,7 +429,12 @@ class Autopilot:
     def message(self, number):
         v, boot_ms = self.vehicle, int(1000 * (self.now - self.boot))
         if number == 0:
-            base = MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | (MAV.MAV_MODE_FLAG_SAFETY_ARMED if self.armed else 0)
+            late = option("late_landing", 0) and self.mode == LAND or option("silent_armed", 0)
+            if late and self.armed:
+                return None
+            # ArduCopter's motors are armed while one is tested.
+            armed = self.armed or self.now < self.tested_until
+            base = MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | (MAV.MAV_MODE_FLAG_SAFETY_ARMED if armed else 0)
             make = MAV.MAV_AUTOPILOT_PX4 if PX4 else MAV.MAV_AUTOPILOT_ARDUPILOTMEGA
             state = MAV.MAV_STATE_ACTIVE if self.armed else MAV.MAV_STATE_STANDBY
             return MAV.MAVLink_heartbeat_message(int(option("kind", 2)), make, base, NUMBERS[self.mode], state, 3)
@@ -598,7 +607,14 @@ class Autopilot:
             if option("safety", 0):
                 self.say("Motor Test: Safety switch")
                 self.acknowledge(m.command, MAV.MAV_RESULT_FAILED)
+            elif self.initialising > 0:
+                self.initialising -= 1
+                self.say("Motor Test: Board initialising")
+                self.acknowledge(m.command, MAV.MAV_RESULT_FAILED)
             else:
+                self.tested_until = self.now + m.param4
+                # That is when a heartbeat is due.
+                self.due[0] = self.now
                 self.acknowledge(m.command, MAV.MAV_RESULT_ACCEPTED)
         elif m.command in (183, 184) and not PX4:
             used = self.ints.get("SERVO%d_FUNCTION" % int(m.param1), 0) > 1

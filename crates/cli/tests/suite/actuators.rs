@@ -168,6 +168,36 @@ fn directions_limits_and_trim_are_those_of_the_configuration() {
     assert_eq!(told, json!([side(1345.0), rest, side(1585.0), rest]));
 }
 
+/// Whose heartbeats say that it is armed while it tests a motor, and for a second after that.
+#[test]
+fn an_ardupilot_moves_all_one_after_the_other() {
+    let arguments = ["sweep", "--seconds", "0.2", "--yes"];
+    let Some((code, stdout, messages, told)) = moved("ardupilot", &[], &arguments) else {
+        return;
+    };
+    assert_eq!(code, 0, "{messages}");
+    assert_eq!(stdout.matches("moved rotor").count(), 9, "{stdout}");
+    let motors = told.as_array().unwrap().iter();
+    assert_eq!(motors.filter(|told| told[0] == 209).count(), 6, "{told}");
+}
+
+/// As ArduCopter's simulation, which begins when it is connected to.
+#[test]
+fn a_board_that_initialises_is_waited_for() {
+    let arguments = ["test", "front left", "--seconds", "0.2", "--yes"];
+    let Some((code, _, messages, told)) = moved("ardupilot", &["initialising=2"], &arguments)
+    else {
+        return;
+    };
+    assert_eq!(code, 0, "{messages}");
+    let pulses: Vec<_> = (told.as_array().unwrap().iter())
+        .map(|told| told[1][2].as_f64().unwrap())
+        .collect();
+    // Twice too early, then at 10 %, and stopped.
+    assert_eq!(pulses[..3], [1100.0; 3]);
+    assert_eq!(pulses.len(), 4, "{told}");
+}
+
 #[test]
 fn refusals_say_what_is_missing() {
     let check = |autopilot: &str, options: &[&str], name: &str, expected: &str| {

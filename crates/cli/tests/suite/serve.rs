@@ -451,6 +451,37 @@ fn our_own_controller_flies_on_the_raw_sensors_of_the_served_plant() {
     assert!((x - 2.0).hypot(y - 1.0) < 0.3 && z < 0.2, "[{x}, {y}, {z}]");
 }
 
+/// One that pymavlink plays, with a vehicle of its own: what is wrong on both sides of `fly serve` alike would be seen.
+#[test]
+fn our_own_controller_is_the_autopilot_of_a_simulator_of_others() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port().to_string();
+    drop(free);
+    let link = format!("backend.quadcopter.link=tcpout:127.0.0.1:{port}");
+    let mut arguments = vec!["--config", "examples/quadcopter-hover.toml", "--json"];
+    arguments.extend(["--backend", "quadcopter", "--set", "flight.rate_hz=250"]);
+    arguments.extend(["--set", "backend.quadcopter.command=hil", "--set", &link]);
+    arguments.extend(["--set", "backend.quadcopter.connect_timeout=60"]);
+    arguments.extend(["--set", "flight.duration=8"]);
+    arguments.extend(consent(&folder));
+    let (seen, (summary, said)) = std::thread::scope(|scope| {
+        let seen = scope.spawn(|| peer(&python, "simulator.py", &[&port]));
+        let flown = folder.ends(&arguments, 0);
+        (seen.join().unwrap(), flown)
+    });
+    println!("{seen}\n{said}{summary}");
+    let at = |name: &str| seen[name].as_f64().unwrap();
+    assert!(at("armed") > 1950.0 && at("ticks") <= 2010.0, "{seen}");
+    assert_eq!(seen["type"], 2, "a quadrotor");
+    // 0.37 m away at first; then as near as whole 1e-7 degrees, 1.1 cm, let it see.
+    assert!((at("first") - 0.374).abs() < 0.02, "{seen}");
+    assert!(at("mean") < 0.01 && at("largest") < 0.02, "{seen}");
+    assert!(at("turned") < 0.01, "{seen}");
+    errors(&summary);
+}
+
 #[test]
 fn a_controller_without_a_simulator_says_so() {
     let folder = Folder::new();

@@ -140,6 +140,25 @@ fn a_restart_makes_all_that_was_known_void() {
     assert_eq!(telemetry.position().unwrap().stamp, 61_000 * MS);
 }
 
+/// One that has been up for a minute, and one that has been for ten.
+#[test]
+fn two_vehicles_of_one_number_are_known_by_their_clocks() {
+    let mut telemetry = Telemetry::default();
+    for i in 0..10_u32 {
+        let arrival = i64::from(i) * 50 * MS;
+        let boot_ms = 50 * i + [60_000, 600_000][i as usize % 2];
+        telemetry.take(&received(arrival, position(boot_ms, 1.0)));
+        assert_eq!(telemetry.are_two(arrival), i >= 6, "{i}");
+    }
+    assert!(!telemetry.are_two(12_000 * MS), "that was long ago");
+    // One that has restarted, and tells its time twice.
+    let mut telemetry = Telemetry::default();
+    for (arrival, boot_ms) in [(0, 60_000), (2_000, 100), (9_000, 200)] {
+        telemetry.take(&received(arrival * MS, position(boot_ms, 1.0)));
+        assert!(!telemetry.are_two(arrival * MS));
+    }
+}
+
 #[test]
 fn batteries() {
     let mut telemetry = Telemetry::default();

@@ -33,6 +33,10 @@ const SILENCE: i64 = 2_500 * MS;
 /// For how long what the vehicle says besides is waited for after a refusal, ns.
 const REASONS: i64 = 300 * MS;
 
+/// A vehicle that has just been switched on has so long to begin, ns, and is asked again after this.
+const INITIALISING: i64 = 15_000 * MS;
+const AGAIN: i64 = 500 * MS;
+
 /// Between two looks.
 const NAP: Duration = Duration::from_millis(5);
 
@@ -190,7 +194,7 @@ impl Bench {
         let make = autopilot_name(found.heartbeat.autopilot);
         let autopilot = Autopilot::of(&found.heartbeat)
             .ok_or_else(|| BenchError::Autopilot(make.to_string()))?;
-        let connection = Connection {
+        let mut connection = Connection {
             name: format!(
                 "{make} {}, system {}",
                 type_name(found.heartbeat.vehicle_type),
@@ -199,6 +203,7 @@ impl Bench {
             vehicle,
             autopilot,
             health: Health::default(),
+            stopped: None,
         };
         connection.is_disarmed()?;
         Ok(connection)
@@ -211,6 +216,8 @@ pub struct Connection {
     vehicle: Vehicle,
     autopilot: Autopilot,
     health: Health,
+    /// When the last one was told to stop, ns.
+    stopped: Option<i64>,
 }
 
 impl Connection {
@@ -242,7 +249,6 @@ impl Connection {
         self.is_disarmed()?;
         self.is_permitted(actuator)?;
         let stop = drive.stop(&actuator.output);
-        let begun = monotonic_now();
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Tested {
                 part,
@@ -251,7 +257,7 @@ impl Connection {
             });
         }
         let start = drive.start(&actuator.output, part, seconds);
-        let told = self.tell(start, &actuator.command, drive, Some(interrupted));
+        let told = self.begin(start, &actuator.command, drive, interrupted);
         if let Err(error) = told {
             // It may move all the same: an acknowledgement can be lost.
             if !matches!(error, BenchError::Refused { .. }) {
@@ -259,7 +265,8 @@ impl Connection {
             }
             return Err(error);
         }
-        let ends = monotonic_now().saturating_add(nanoseconds(seconds));
+        let begun = monotonic_now();
+        let ends = begun.saturating_add(nanoseconds(seconds));
         let mut lost = false;
         while monotonic_now() < ends && !interrupted.load(Ordering::Relaxed) && !lost {
             self.look();
@@ -268,6 +275,7 @@ impl Connection {
         }
         let moved = monotonic_now().saturating_sub(begun) as f64 * 1e-9;
         let stopped = self.tell(stop, &actuator.command, drive, None);
+        self.stopped = Some(monotonic_now());
         if lost {
             return Err(BenchError::Lost {
                 command: actuator.command.clone(),
@@ -288,12 +296,20 @@ impl Connection {
         }
     }
 
-    fn is_disarmed(&self) -> Result<(), BenchError> {
-        let state = self.vehicle.telemetry();
-        if state.heartbeat().is_some_and(|h| h.value.armed()) {
-            return Err(BenchError::Armed);
+    /// ArduCopter arms its motors while it tests one; the heartbeat that says that it does no more may come a second later.
+    fn is_disarmed(&mut self) -> Result<(), BenchError> {
+        let until = self.stopped.map_or(0, |at| at.saturating_add(SILENCE));
+        loop {
+            let state = self.vehicle.telemetry();
+            if !state.heartbeat().is_some_and(|h| h.value.armed()) {
+                return Ok(());
+            }
+            if monotonic_now() >= until {
+                return Err(BenchError::Armed);
+            }
+            self.look();
+            std::thread::sleep(NAP);
         }
-        Ok(())
     }
 
     /// Since when (ns) nothing is heard.
@@ -353,6 +369,38 @@ impl Connection {
         })
     }
 
+    /// Begins to move it, once the autopilot has begun: a simulation begins when it is connected to.
+    fn begin(
+        &mut self,
+        command: Command,
+        name: &str,
+        drive: Drive,
+        interrupted: &AtomicBool,
+    ) -> Result<(), BenchError> {
+        let until = monotonic_now().saturating_add(INITIALISING);
+        loop {
+            match self.tell(command, name, drive, Some(interrupted)) {
+                Err(BenchError::Refused { reasons, .. })
+                    if is_initialising(&reasons)
+                        && monotonic_now() < until
+                        && !interrupted.load(Ordering::Relaxed) =>
+                {
+                    self.look_for(AGAIN);
+                }
+                told => return told,
+            }
+        }
+    }
+
+    /// Looks for so long, ns.
+    fn look_for(&mut self, time: i64) {
+        let until = monotonic_now().saturating_add(time);
+        while monotonic_now() < until {
+            self.look();
+            std::thread::sleep(NAP);
+        }
+    }
+
     /// Sends a command until it is acknowledged.
     fn tell(
         &mut self,
@@ -368,11 +416,7 @@ impl Connection {
             match self.vehicle.outcome(ticket) {
                 Outcome::Accepted { .. } => return Ok(()),
                 Outcome::Refused { result, .. } => {
-                    let until = monotonic_now().saturating_add(REASONS);
-                    while monotonic_now() < until {
-                        self.look();
-                        std::thread::sleep(NAP);
-                    }
+                    self.look_for(REASONS);
                     return Err(BenchError::Refused {
                         command: name.to_owned(),
                         result,
@@ -392,6 +436,11 @@ impl Connection {
             }
         }
     }
+}
+
+/// What ArduPilot says until it can test a motor: "Board initialising".
+fn is_initialising(reasons: &str) -> bool {
+    reasons.to_lowercase().contains("initialising")
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "some seconds")]

@@ -274,7 +274,9 @@ impl Session {
         let is_in = |mode| self.autopilot.is_in(mode, new.custom_mode);
         let armed = old.is_some_and(Heartbeat::armed);
         if armed && !new.armed() {
-            let asked = mode == Mode::Land || self.task.as_ref().is_some_and(Task::disarms);
+            // Heartbeats that were lost may have told of the landing before.
+            let lands = mode == Mode::Land || wanted == Some(Mode::Land);
+            let asked = lands || self.task.as_ref().is_some_and(Task::disarms);
             if asked {
                 self.over("landed and disarmed");
             } else {

@@ -10,12 +10,14 @@ use crate::frames::Vector;
 use crate::telemetry::Telemetry;
 use crate::{Command, Outcome, Ticket, Vehicle};
 
-/// How long each step may take, ns: the host gives 10 s for all of arming.
+/// How long each step may take, ns, and all of arming: the host gives 10 s for it.
+const ALL: i64 = 19 * SECOND / 2;
 const CHECKS: i64 = 3 * SECOND;
 const UNKNOWN: i64 = 3 * SECOND / 2;
 const STREAM_BEFORE: i64 = SECOND;
 const MODE: i64 = 5 * SECOND / 2;
-const ARMING: i64 = 5 * SECOND / 2;
+/// Heartbeats may come once a second, and some of them be lost.
+const ARMING: i64 = 9 * SECOND / 2;
 const LANDING: i64 = 5 * SECOND;
 const DISARMING: i64 = 60 * SECOND;
 
@@ -57,6 +59,7 @@ pub(super) enum Task {
 }
 
 pub(super) struct Arm {
+    begun: i64,
     step: ArmStep,
     since: i64,
     sent: Sent,
@@ -170,6 +173,7 @@ fn said(mut why: String, reasons: &str) -> String {
 impl Task {
     pub fn arm(now: i64) -> Self {
         Self::Arm(Arm {
+            begun: now,
             step: ArmStep::Check,
             since: now,
             sent: Sent::new(now, CHECKS),
@@ -249,12 +253,14 @@ impl Session {
         state: &Telemetry,
         now: i64,
     ) -> Result<Step, Error> {
+        if state.are_two(now) {
+            self.stream = Stream::None;
+            let why = format!("the vehicle is not ready: it {TWO}");
+            return Err(Error::new(ErrorKind::Refused, why));
+        }
         match arm.step {
             ArmStep::Check => {
-                let mut faults = self.health.faults(state, now, self.stale);
-                if state.are_two(now) {
-                    faults.push(format!("it {TWO}"));
-                }
+                let faults = self.health.faults(state, now, self.stale);
                 if !faults.is_empty() {
                     if now < arm.since.saturating_add(CHECKS) {
                         return Ok(Step::Wait);
@@ -280,7 +286,8 @@ impl Session {
                 Ok(Step::Next)
             }
             ArmStep::Stream => {
-                if self.autopilot.needs_stream() && now < arm.since.saturating_add(STREAM_BEFORE) {
+                // Whether or not it needs a stream: a second vehicle is noticed meanwhile.
+                if now < arm.since.saturating_add(STREAM_BEFORE) {
                     return Ok(Step::Wait);
                 }
                 arm.step = ArmStep::Mode;
@@ -303,7 +310,8 @@ impl Session {
                     let mode = autopilot.mode_name(Mode::Commanded);
                     self.say(format!("the vehicle is in {mode}"));
                     arm.step = ArmStep::Arm;
-                    arm.sent = Sent::new(now, ARMING);
+                    let left = arm.begun.saturating_add(ALL).saturating_sub(now);
+                    arm.sent = Sent::new(now, ARMING.min(left));
                     return Ok(Step::Next);
                 }
                 let command = autopilot.set_mode(Mode::Commanded);
@@ -334,6 +342,11 @@ impl Session {
                     self.stream = Stream::None;
                     self.urgent.allow(false);
                     self.hold = Hold::NotYet;
+                    if !final_refusal {
+                        // It may be armed all the same: what says so can be lost.
+                        let until = now.saturating_add(LANDING);
+                        let _ = vehicle.begin(Autopilot::arm(false, false), until);
+                    }
                     let reasons = self.health.reasons(arm.sent.begun);
                     return Err(arm.sent.failure("arm", &reasons));
                 }
@@ -441,6 +454,10 @@ impl Session {
         state: &Telemetry,
         now: i64,
     ) -> Result<Step, Error> {
+        // It stands and is disarmed: nothing is left to land.
+        if mode == Mode::Land && self.hold == Hold::Over {
+            return Ok(Step::Done);
+        }
         let autopilot = self.autopilot;
         if self.heard(sent.begun, |h| autopilot.is_in(mode, h.custom_mode)) {
             self.stream = Stream::None;
@@ -448,10 +465,13 @@ impl Session {
             self.say(format!("the vehicle is in {}", autopilot.mode_name(mode)));
             return Ok(Step::Done);
         }
+<<<<<<< HEAD
         // It is on the ground and disarmed: nothing is left to land.
         if mode == Mode::Land && self.hold == Hold::Over {
             return Ok(Step::Done);
         }
+=======
+>>>>>>> tmp/h15
         // Nobody may write any more: it stays where it is, and in its mode, until it has changed.
         if self.stream == Stream::Written && now > self.next_setpoint.saturating_add(UNWRITTEN) {
             self.stream = Stream::Place(self.neutral(state, now)?);

@@ -360,17 +360,19 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 13] = [
+    let cases: [fn(); 15] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
         a_link_that_returns_may_bring_another_mode,
         a_refusal_is_told_with_its_reason,
         two_vehicles_of_one_number_are_not_armed,
+        what_may_be_armed_is_disarmed,
         wrong_parameters_are_not_flown_with,
         parameters_are_set_back_on_the_ground,
         a_take_off_counts_from_where_it_stands,
         lost_acknowledgements_and_refused_modes_are_got_over,
+        a_landing_that_is_heard_of_late_is_ours,
         a_hanging_call_is_landed_past,
         motors_are_stopped_in_the_air_when_they_must,
         a_link_with_faults_is_flown_over,
@@ -505,6 +507,26 @@ fn a_refusal_is_told_with_its_reason() {
     }
 }
 
+/// It is armed, and nothing that it says arrives.
+fn what_may_be_armed_is_disarmed() {
+    let settings = "set_parameters = true\n";
+    let Some(flight) = Flight::new("ardupilot", &["silent_armed=1"], settings) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.arm().unwrap_err();
+    assert_eq!(
+        error.message,
+        "the vehicle acknowledged to arm, and did not"
+    );
+    std::thread::sleep(Duration::from_millis(300));
+    let (report, _) = flight.end();
+    assert_eq!(
+        (&report["armed"], &report["armed_at_end"]),
+        (&Value::from(1), &Value::from(false))
+    );
+}
+
 /// Either would take what is meant for the other.
 fn two_vehicles_of_one_number_are_not_armed() {
     let options = ["other=1", "other_at=-2"];
@@ -603,6 +625,25 @@ fn lost_acknowledgements_and_refused_modes_are_got_over() {
         };
         flown.is_orderly();
     }
+}
+
+/// All that is heard after the word to land is that it is disarmed.
+fn a_landing_that_is_heard_of_late_is_ours() {
+    let Some(flight) = Flight::new("px4", &["late_landing=1"], "") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    flight.instance.take_off(0.5).unwrap();
+    flight.complete(25).unwrap();
+    flight.instance.request(Request::Land).unwrap();
+    flight.complete(10).unwrap();
+    assert_eq!(flight.value("vehicle.control"), 1.0, "nobody else took it");
+    let (report, lines) = flight.end();
+    assert_eq!(report["modes"], serde_json::json!([0, 1]));
+    assert_eq!(report["armed_at_end"], false);
+    let (_, events) = lines.iter().find(|line| line.0 == "events").unwrap();
+    assert!(events.contains("landed and disarmed"), "{events}");
 }
 
 fn a_hanging_call_is_landed_past() {
