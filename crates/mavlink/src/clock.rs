@@ -76,7 +76,7 @@ enum Change {
     None,
     /// It goes on from where it was, at another offset.
     Shift,
-    /// It began anew.
+    /// It restarted.
     Restart,
 }
 

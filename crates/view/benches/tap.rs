@@ -29,7 +29,8 @@ fn step_without_view(bencher: divan::Bencher) {
     steps(bencher, &mut Viewed::new(Rows, None));
 }
 
-/// The same with a view that nobody looks at. Steps come much faster than 500 Hz, so that most rows are lost once its queue is full.
+/// The same with a view without viewers. Steps are much faster than 500 Hz, so most rows are lost once its queue is
+/// full.
 #[divan::bench]
 fn step_with_view(bencher: divan::Bencher) {
     let hub = Arc::new(Hub::default());

@@ -1,4 +1,4 @@
-//! `fly actuators` with autopilots made of pymavlink, which read every field of what they are told.
+//! `fly actuators` with autopilots in pymavlink, which check every field that they receive.
 
 use std::net::UdpSocket;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::autopilots::python::Script;
 use crate::common::{Folder, contains};
 
-/// Exit code, output, messages, and what the autopilot was told; `None` without pymavlink.
+/// Exit code, output, messages, and what the autopilot received; `None` without pymavlink.
 fn moved(
     autopilot: &str,
     options: &[&str],
@@ -138,7 +138,7 @@ fn autopilots_move_one_actuator_and_stop_it() {
     }
 }
 
-/// A servo that is mounted the other way round, with limits and a middle of its own.
+/// A reversed servo with its own limits and trim.
 #[test]
 fn directions_limits_and_trim_are_those_of_the_configuration() {
     let outputs = "backend.tricopter.outputs=[\

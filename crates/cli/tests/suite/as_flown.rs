@@ -1,4 +1,4 @@
-//! What is said of the loop that will fly: its step, the hold, the lags of its actuators.
+//! Findings about the loop as it will be flown: its step, the hold, the lags of its actuators.
 
 use crate::common;
 
@@ -110,7 +110,7 @@ fn a_flight_says_so_at_its_start_and_is_refused_if_that_is_asked_for() {
     let output = folder.fly(&flight);
     let told = String::from_utf8(output.stderr).unwrap();
     common::contains(&told, "the closed loop at 500 Hz: not stable");
-    // What is in order is not talked about.
+    // Nothing is reported for a sound loop.
     let fine = [
         "--config",
         "quadcopter.toml",

@@ -48,7 +48,7 @@ pub const TRICOPTER: Vehicle = (
 #[derive(Clone, Copy, Debug)]
 pub enum Wire {
     Udp,
-    /// A pseudo-terminal that carries so many symbols a second.
+    /// A pseudo-terminal with this baud rate.
     Serial(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Commanding a real vehicle: the user's word, the take-off, and whoever takes the vehicle.
+//! Commanding a real vehicle: confirmation, take-off, and takeover by another pilot.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,7 +10,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::common::{self, Folder};
 use crate::real_time;
 
-/// A statue that tells who controls it and takes off by itself. It never disarms by itself, which nobody waits for here.
+/// A statue that reports who has control and takes off by itself. It never disarms by itself, and no test here waits
+/// for that.
 fn config(folder: &Folder, duration: f64) -> String {
     let config = real_time::configuration_with(folder, duration, &["-DPILOT"]);
     let text = std::fs::read_to_string(folder.path(&config)).unwrap();
@@ -19,7 +20,7 @@ fn config(folder: &Folder, duration: f64) -> String {
     config
 }
 
-/// Flies the statue with a fault: exit code, summary, messages and what it was told.
+/// Flies the statue with a fault: exit code, summary, messages and the received commands.
 fn flown(fault: &str, set: &[&str]) -> (i32, String, String, Vec<String>) {
     let folder = Folder::new();
     let config = config(&folder, 1.0);
@@ -52,7 +53,7 @@ fn flown(fault: &str, set: &[&str]) -> (i32, String, String, Vec<String>) {
     )
 }
 
-/// What the vehicle was told, without repetitions.
+/// The commands that the vehicle received, without repetitions.
 fn told(journal: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(journal).unwrap_or_default();
     let words = text.lines().filter_map(|line| line.split_once(' '));
@@ -61,7 +62,7 @@ fn told(journal: &Path) -> Vec<String> {
     told
 }
 
-/// The same by when each began: it is flown until it lands by itself.
+/// The received commands in order of their first occurrence.
 fn begun(told: &[String]) -> Vec<&str> {
     let mut begun: Vec<&str> = Vec::new();
     for what in told {
@@ -121,7 +122,7 @@ fn a_take_off_that_lasts_too_long_lands() {
     assert_eq!(told, ["arm", "take off 1.500", "land", "stop"]);
 }
 
-/// In flight, while it is armed and while it climbs: nothing follows but the end.
+/// In flight, while arming and while climbing: after a takeover only the end follows.
 #[test]
 fn whoever_takes_the_vehicle_has_it_at_once() {
     let up = [ABOVE, "flight.take_off=true", "flight.duration=60"];
@@ -145,7 +146,7 @@ fn whoever_takes_the_vehicle_has_it_at_once() {
     }
 }
 
-/// Not even the watchdog tells a vehicle to land that is somebody else's.
+/// Even the watchdog does not tell a vehicle to land that another pilot has taken.
 #[test]
 fn a_hang_afterwards_is_no_reason_to_land() {
     let set = ["safety.answer_time=0.5", "flight.duration=60"];
@@ -175,7 +176,7 @@ fn without_a_terminal_nothing_is_armed() {
     assert!(!folder.files().iter().any(|file| file.contains("mcap")));
 }
 
-/// Runs it on a terminal of its own and answers: exit code, and what the terminal showed.
+/// Runs the command on its own terminal and answers: exit code, and the terminal's output.
 fn answered(answer: &str) -> (i32, String, Vec<String>) {
     let folder = Folder::new();
     let config = config(&folder, 0.3);

@@ -209,7 +209,7 @@ fn an_arm_bears_a_delay_that_it_knows() {
     assert!(apart(&with) < 0.1 * apart(&without));
 }
 
-/// What is not there is said with its place.
+/// A missing value is reported with its place.
 #[test]
 fn leads_and_delays_that_there_are_not_are_refused() {
     let folder = Folder::new();

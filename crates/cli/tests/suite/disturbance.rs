@@ -50,7 +50,7 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// What is wrong with the model: its name, and keys of `[backend.sim]`; MASS is that of the model times the number that follows.
+/// Model errors: a name, and keys of `[backend.sim]`; MASS is the model's mass times the number that follows.
 const ERRORS: [(&str, &str); 6] = [
     ("mass +30 %", "vehicle.bodies.airframe.mass=MASS*1.3"),
     ("mass -20 %", "vehicle.bodies.airframe.mass=MASS*0.8"),

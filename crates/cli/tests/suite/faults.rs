@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is done to the flight from outside.
+/// External events during the flight.
 #[derive(Clone, Copy, PartialEq)]
 enum Outside {
     Nothing,
@@ -336,8 +336,8 @@ fn no_fault_leaves_a_vehicle_alone() {
     });
 }
 
-/// Nobody can call a plugin that hangs, and one without `emergency` has no other way to the vehicle: the process says so and ends, so that
-/// the vehicle's own failsafe finds nobody.
+/// A plugin that hangs cannot be called, and without `emergency` there is no other way to the vehicle. The process
+/// reports this and ends, so that the vehicle's own failsafe takes over.
 #[test]
 fn a_hang_that_nobody_gets_past_is_told_and_ends_the_process() {
     const SECOND: &[&str] = &["--set", "flight.duration=1"];
@@ -416,7 +416,7 @@ fn a_landing_in_real_time_ends_on_the_ground() {
         "--set",
         "flight.duration=60",
     ];
-    // Without it nobody knows where the ground is: the vehicle does not sink any more.
+    // Without it the ground's height is unknown: the vehicle just stops sinking.
     const GROUND: &[&str] = &["--set", "safety.ground_height=0.02"];
     let build = Folder::new();
     let library = real_time::statue(&build, &["-DHEIGHT=0.4", "-DMASS=0.9"]);
@@ -506,7 +506,7 @@ fn every_fault_one_by_one() {
         for (fault, row) in FAULTS.iter().zip(rows()) {
             let outcome = fly(fault, &library);
             if fault.happens == DESCENT {
-                // It lasts as long as it was configured to, on the clock of the world.
+                // It lasts as long as configured, on the wall clock.
                 let land = outcome.told.iter().find(|(_, what)| what == "land");
                 let (descent, _) = land.expect("it lands");
                 assert!(*descent > 500.0, "{}: {descent} ms", fault.name);

@@ -306,7 +306,7 @@ fn drag_in_the_model_is_tracked_as_exactly_as_none() {
     let [both, plant] = ["vehicle", "backend.sim.vehicle"].map(|key| format!("{key}.{drag}"));
     let (none, known, ignored) = (error(&[]), error(&[&both]), error(&[&plant]));
     for (known, none) in known.iter().zip(none) {
-        // What is left is of the input that is held between two steps.
+        // The rest is due to the input being held between two steps.
         assert!(*known < 1.2 * none, "{known} {none}");
     }
     // Drag of 1 m/s^2 against k/m of 5^2/4 1/s^2 or so.

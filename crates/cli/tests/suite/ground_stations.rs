@@ -1,4 +1,4 @@
-//! `--mavlink-out`: the real command, seen by a ground station that is a program of its own.
+//! `--mavlink-out`: the real command, observed by a ground station in a separate process.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -36,7 +36,7 @@ fn a_ground_station_sees_what_the_log_has_and_is_obeyed_in_nothing() {
     };
     let folder = Folder::new();
     let began = Instant::now();
-    // Somebody else does not listen; that holds up nobody.
+    // A second station does not listen, which must not block anything.
     folder.flies(&[
         "--config",
         "quadcopter.toml",
@@ -153,7 +153,7 @@ fn station() -> Option<(Child, BufReader<ChildStdout>, String)> {
     Some((station, said, link))
 }
 
-/// Each is a vehicle of its own, where its own log has it.
+/// Each vehicle appears separately, at the position in its own log.
 #[test]
 fn several_vehicles_are_seen_by_their_system_ids() {
     let folder = Folder::new();
@@ -311,7 +311,7 @@ fn the_target_is_the_reference(seen: &Value) {
     );
 }
 
-/// Without people who look a simulation goes as fast as it can, and with a speed as fast as that.
+/// Without viewers a simulation runs as fast as possible, and with a given speed at that speed.
 #[test]
 fn speed_is_asked_for() {
     let folder = Folder::new();

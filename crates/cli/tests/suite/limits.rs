@@ -6,7 +6,7 @@ use common::{Folder, contains};
 
 use super::verdicts::{CART, HOVER};
 
-/// Flies with these settings; it must end with this exit code. What is printed on standard output and standard error.
+/// Flies with these settings and checks the exit code. Returns standard output and standard error.
 #[track_caller]
 fn fly(config: &str, set: &[&str], code: i32) -> (String, String) {
     let folder = Folder::new();

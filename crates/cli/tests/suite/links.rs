@@ -1,5 +1,5 @@
-//! Whole flights of the command over links with faults, signed links and serial lines, with autopilots made of pymavlink: what is lost, late, forged or from
-//! somebody else harms nothing, and the supervisor answers as its table says.
+//! Complete flights of the command over links with faults, signed links and serial lines, with autopilots in pymavlink.
+//! Lost, late, forged or foreign messages do no harm, and the supervisor responds as in its table.
 
 use fly_flight::supervisor::{Mode, TABLE};
 use fly_log::{Messages, Options, schema::fly as schema};
@@ -226,7 +226,7 @@ fn every_fault_is_answered_as_the_table_says() {
         ..with(&["quiet=4", "quiet_for=2.0"])
     };
     cases.push((patient, left_behind));
-    // Blind for longer than that, it is told to land once it is heard again.
+    // Without frames for longer than that, it is told to land once the link is back.
     let blind = Flight {
         autopilot: "ardupilot",
         set: &["safety.max_blind_time=2"],

@@ -80,7 +80,7 @@ fn check_finds_damage_with_its_byte() {
     assert_eq!(byte, packed as u64 - (9 + 8 + 8 + 8 + 4));
     assert!(found["ticks"].as_u64().unwrap() < 501);
     assert!(found["gaps"]["count"] == 0 || found["gaps"]["first"][0]["from"].is_number());
-    // Others take what is whole of it only if they are told to.
+    // Other commands use the intact part only if told to.
     let (_, error) = folder.ends(&["log", "export", "damaged.mcap", "--to", "csv"], 2);
     contains(&error, "--allow-damaged");
     folder.flies(&[
@@ -127,7 +127,7 @@ fn exports_hold_the_numbers_of_the_log() {
         count += 1;
     }
     assert_eq!((count, text.lines().count()), (501, 502));
-    // What is there stays, the log itself in any case.
+    // Existing files are kept, and the log itself in any case.
     let (_, error) = folder.ends(&["log", "export", "a.mcap", "--to", "csv"], 2);
     contains(&error, "--overwrite");
     folder.flies(&["log", "export", "a.mcap", "--to", "csv", "--overwrite"]);

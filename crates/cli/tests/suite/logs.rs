@@ -252,7 +252,7 @@ fn a_kill_costs_at_most_a_tenth_of_a_second() {
         worst as f64 * 1e-6
     );
 
-    // What is left is a recording like others, once that is asked for.
+    // The remaining part is a normal recording, if that is requested.
     let replay = [
         "--config",
         "quadcopter.toml",

@@ -350,7 +350,7 @@ fn motors_are_stopped_in_the_air_only_by_those_who_want_it() {
     common::contains(&summary, "land 0, terminate 1, disarm 0");
 }
 
-/// With both cores busy or not: what was asked for is there, or is told in one warning, and the times are told.
+/// With both cores busy or not: requested settings are in effect or listed in one warning, and the times are reported.
 #[test]
 fn a_punctual_flight_tells_how_punctual_it_was() {
     let folder = Folder::new();

@@ -13,7 +13,7 @@ use common::Folder;
 
 use super::verdicts::data;
 
-/// What is flown, and what RotorPy 3.0.0 makes of it.
+/// The flights, and RotorPy 3.0.0's results for them.
 const FLIGHTS: &str = include_str!("../../testdata/reference-flights.json");
 const VEHICLE: &str = include_str!("../../../../configs/vehicles/hummingbird.toml");
 const PACKAGES: [&str; 3] = ["rotorpy==3.0.0", "mujoco==4.0.0", "numpy==2.4.6"];

@@ -84,7 +84,7 @@ fn a_file_of_samples_that_is_wrong_is_shown_where_it_is_named() {
     );
 }
 
-/// A bicopter pitches and rolls exactly; any other motion it follows nearly, which is said.
+/// A bicopter follows pitch and roll exactly and any other motion approximately, which is reported.
 #[test]
 fn a_bicopter_is_told_what_it_follows_only_nearly() {
     let folder = Folder::new();

@@ -71,7 +71,7 @@ fn samples_are_logged_and_replayed() {
     assert!(frames.next().is_none());
 }
 
-/// Whoever flies by the pose cannot fly without it, and is told so before the flight.
+/// A controller that needs the pose cannot fly without it; this is reported before the flight.
 #[test]
 fn without_the_ideal_state_the_missing_signal_is_named() {
     let folder = Folder::new();

@@ -86,7 +86,7 @@ impl Drop for Service {
     }
 }
 
-/// A python with pymavlink; `None` where there is none, having said why.
+/// A python with pymavlink; `None` without one, after reporting why.
 pub fn python() -> Option<PathBuf> {
     let folder = env!("CARGO_TARGET_TMPDIR");
     match fly_testing::python(folder, &["pymavlink==2.4.50"], "pymavlink") {
@@ -136,7 +136,7 @@ fn pymavlink_as_px4_reads_every_unit_hovers_and_comes_back() {
     contains(&summary, "2 connections");
     contains(&summary, "were no message");
     contains(&summary, "px4.mcap");
-    // The log has what the rotors were told, and where the vehicle was.
+    // The log contains the rotor commands and the vehicle's position.
     let options = fly_log::Options::default();
     let log = fly_log::Recording::open(folder.path("px4.mcap"), &options).unwrap();
     let place = |name: &str| log.description.value_index(name).unwrap();

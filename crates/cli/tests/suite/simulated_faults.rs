@@ -1,4 +1,5 @@
-//! Faults of the simulation in flights and campaigns, by the real command. (What the supervisor makes of faults of a vehicle: `faults`.)
+//! Simulated faults in flights and campaigns, with the real command. (`faults` tests the supervisor's responses to
+//! faults of a vehicle.)
 
 use fly_log::{Options, Recording};
 use serde_json::Value;

@@ -84,7 +84,7 @@ fn a_quadcopter_without_a_rotor_lands() {
     ];
     let mut arguments = vec!["--config", "quadcopter.toml"];
     arguments.extend(set.iter().flat_map(|set| ["--set", set]));
-    // Given up for the height, not crashed.
+    // Given up because of the height, not crashed.
     let (summary, told) = Folder::new().ends(&arguments, 4);
     assert!(summary.contains("hovers while spinning"), "{summary}");
     assert!(told.contains("on the ground"), "{told}");

@@ -224,7 +224,7 @@ fn finished(journal: &[u8]) -> BTreeSet<u64> {
     found
 }
 
-/// Kills campaigns at moments that nobody chose, and flies them on: no row is lost, none is there twice.
+/// Kills campaigns at arbitrary times and continues them: no row is lost or duplicated.
 fn kill(rounds: u32) {
     let folder = Folder::new();
     folder.write("plan.toml", &PLAN.replace("flights = 9", "flights = 60"));
@@ -247,7 +247,7 @@ fn kill(rounds: u32) {
         std::thread::sleep(Duration::from_millis(random % 400));
         child.kill().unwrap();
         if let Some(code) = child.wait().unwrap().code() {
-            // It was over before: begin anew.
+            // It had ended already: start over.
             assert_eq!(code, 0, "it failed by itself");
             std::fs::remove_file(&journal).unwrap();
             before.clear();

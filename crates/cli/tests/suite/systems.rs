@@ -600,7 +600,7 @@ plugin = "sim"
     // By itself it is no flight.
     let (_, stderr) = folder.ends(&["check", "--config", "arm.urdf"], 2);
     common::contains(&stderr, "error: this describes bodies, not a flight");
-    // What is wrong in it is shown in it.
+    // An error in it is located in it.
     folder.write("arm.urdf", &robot(r#"lower="high" upper="2""#));
     let (_, stderr) = folder.ends(&["check", "--config", "flight.toml"], 2);
     common::contains(&stderr, "arm.urdf:5:15");

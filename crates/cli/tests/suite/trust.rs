@@ -1,4 +1,4 @@
-//! Looking at somebody's configuration does not run their code.
+//! Inspecting an untrusted configuration does not run its code.
 
 use crate::common;
 

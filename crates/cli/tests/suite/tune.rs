@@ -234,7 +234,7 @@ fn a_vehicle_file_is_enough() {
         report.ends_with("PROBLEM: hover needs inputs 1.18 N beyond the limits of the actuators\n"),
         "{report}"
     );
-    // What is wrong in it is shown where it stands.
+    // An error in it is located at its place.
     let text = shipped::find("vehicles/bicopter.toml").unwrap().text;
     folder.write("craft.toml", &text.replace("mass = 1.0 ", "mass = -1.0"));
     let (_, stderr) = folder.ends(&["tune", "--config", "craft.toml", "--bandwidth", "1"], 2);
@@ -739,7 +739,7 @@ fn optimal_gains_are_tried_out_and_written() {
         );
         assert!(stderr.starts_with(expected), "{stderr}");
     }
-    // A load on a ball joint below a vehicle: its spin is nobody's, so no gains stabilise it.
+    // A load on a ball joint below a vehicle: its spin is uncontrollable, so no gains stabilise it.
     let errors = "airframe = 0.1, load = 0.1";
     let (_, stderr) = folder.ends(
         &[

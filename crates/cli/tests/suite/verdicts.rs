@@ -66,7 +66,7 @@ plugin = "sim"
 initial = { position = [0, 0, 1] }
 "#;
 
-/// Flies a configuration with these settings; it must end with this exit code. What is printed on standard output and standard error.
+/// Flies a configuration with these settings and checks the exit code. Returns standard output and standard error.
 #[track_caller]
 fn fly(folder: &Folder, config: &str, set: &[&str], more: &[&str], code: i32) -> (String, String) {
     let mut arguments = vec!["--config", config, "--log", "flight.mcap"];
@@ -235,7 +235,7 @@ fn errors_are_those_of_the_true_state() {
     ];
     let data = data(&folder, "hover.toml", &noisy, 0);
     assert_eq!(data["error_source"], "true");
-    // What is measured is off by 5 cm in each direction; the vehicle is not.
+    // The measurements are off by 5 cm in each direction; the vehicle is not.
     let rms = data["position_error"]["rms"].as_f64().expect("a number");
     assert!(rms < 0.05 && rms > 0.0, "{rms}");
     let (summary, _) = fly(&folder, "hover.toml", &noisy, &[], 0);
@@ -282,7 +282,7 @@ fn the_log_holds_the_truth_beside_what_is_measured() {
     for (index, frame) in log.frames.iter().enumerate() {
         let at = |name: &str| frame.values[place(name)];
         squares += (at("pose.position.x") - at("truth.pose.position.x")).powi(2) / frames;
-        // The plant is a system: the poses of all its bodies are told, the first of which is the tracked one's.
+        // The plant is a system: the poses of all its bodies are known, and the first one is the tracked body's.
         for axis in ["x", "y", "z"] {
             let (body, pose) = (
                 format!("truth.body.0.position.{axis}"),
@@ -386,7 +386,7 @@ fn what_keeps_w_from_falling_is_told() {
         "{without}"
     );
 
-    // A force that nobody knows of is no lag: drag of the plant alone.
+    // An unmodelled force is not a lag: drag of the plant alone.
     let plant = quick.iter().map(|set| format!("backend.sim.{set}"));
     let mut plant: Vec<String> = plant.collect();
     plant.push("backend.sim.vehicle.bodies.airframe.drag={ linear = [0.3, 0.3, 0.3], angular = [0, 0, 0] }".to_owned());

@@ -66,7 +66,7 @@ fn the_seed_makes_the_flight() {
     assert_ne!(first, end("flight.seed=4"));
 }
 
-/// Wind on a vehicle that no air acts on is most likely a mistake.
+/// Wind on a vehicle without aerodynamic forces is most likely a mistake.
 #[test]
 fn wind_that_does_nothing_is_told() {
     let folder = Folder::new();

@@ -66,7 +66,7 @@ fn of_shape(solid: &mut Table, meshes: &Meshes) -> Result<(), ConfigError> {
     let Some(mesh) = mesh.flatten() else {
         return Ok(());
     };
-    // Other keys, and values of other types, are told by who reads the description.
+    // Other keys, and values of other types, are reported by the reader of the description.
     let is_known = |entry: &Entry| ["file", "scale"].contains(&entry.key.as_str());
     let scale = match mesh.get("scale") {
         Some(entry) => entry.node.as_number().filter(|scale| *scale > 0.0),

@@ -37,7 +37,7 @@ pub(crate) fn describe(set: CommandSet) -> Result<Description, Error> {
     description.with_commands(set)
 }
 
-/// What of the controller's model the thrust needs, and how many rotors it has; without a model those of the airframe, of 1 kg.
+/// The parameters of the controller's model that the thrust needs; without a model, those of an airframe of 1 kg.
 pub(crate) struct Model {
     /// m g, N.
     pub weight: f64,
@@ -46,10 +46,10 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Of this description (TOML).
+    /// Reads them from this description (TOML).
     ///
     /// # Errors
-    /// It is none, or has another number of rotors than the airframe.
+    /// The description is invalid, or its number of rotors differs from the airframe's.
     pub fn read<A: Airframe>(vehicle: &str) -> Result<Self, Error> {
         if vehicle.is_empty() {
             return Ok(Self {
@@ -82,7 +82,7 @@ impl Model {
         .in_vehicle(0..0))
     }
 
-    /// What does not fit the type that the vehicle names.
+    /// Describes a mismatch with the vehicle's reported type.
     pub fn mismatch(&self, kind: MavType) -> Option<String> {
         let rotors = rotors_of(kind).filter(|rotors| *rotors != self.rotors)?;
         Some(format!(
@@ -93,7 +93,7 @@ impl Model {
     }
 }
 
-/// How many rotors a type has, where it says that.
+/// Number of rotors of a vehicle type, if the type determines it.
 fn rotors_of(kind: MavType) -> Option<usize> {
     Some(match kind {
         MavType::MAV_TYPE_TRICOPTER => 3,

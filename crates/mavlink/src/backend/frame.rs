@@ -202,7 +202,7 @@ mod tests {
         filler.fill(&state, 1.0, 1250 * MS, &mut frame.as_mut());
         assert_eq!(valid(&frame)[..4], [true, false, false, false]);
         assert_eq!(frame.groups[1].stamp, 1000 * MS);
-        // What does not change is told once, and holds.
+        // A constant is reported once and stays valid.
         assert_eq!(
             (valid(&frame)[6], &frame.values[17..]),
             (true, &[6.5, 2.8][..])

@@ -1,4 +1,4 @@
-//! What is sent to a vehicle: field by field as pymavlink encodes it, in time or not at all, over links with faults.
+//! Messages to a vehicle: every field as pymavlink encodes it, in time or not at all, over links with faults.
 #![cfg(feature = "links")]
 
 use crate::common;

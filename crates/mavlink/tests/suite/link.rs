@@ -109,7 +109,7 @@ fn lost_damaged_and_foreign_frames_are_counted() {
     let last = damaged.len() - 1;
     damaged[last] ^= 0x55;
     peer.send_bytes(&damaged);
-    // A message number that no dialect has (999 999), with a checksum that nobody can check.
+    // A message number that is in no dialect (999 999), with a checksum that cannot be verified.
     let mut unknown = peer.framer.frame(&attitude(4));
     unknown[7..10].copy_from_slice(&999_999_u32.to_le_bytes()[..3]);
     peer.send_bytes(&unknown);
@@ -131,7 +131,7 @@ fn an_enumeration_value_that_is_not_known_is_no_end() {
     let (link, inbox) = open("udpin:127.0.0.1:0", &quick());
     let mut peer = UdpPeer::new(link.local_address().unwrap(), 3);
     let mut frame = peer.framer.frame(&heartbeat(QUAD, false));
-    // The type is the fifth byte of the payload; the checksum is made anew with HEARTBEAT's seed.
+    // The type is the fifth byte of the payload; the checksum is recomputed with HEARTBEAT's seed.
     frame[14] = 250;
     let end = frame.len() - 2;
     let sum = mavlink::calculate_crc(&frame[1..end], 50);
@@ -166,7 +166,7 @@ fn noise_does_no_harm() {
         }
     }
     peer.send_bytes(&[]);
-    // What noise has left half open is closed by what follows.
+    // A partial frame in the noise is completed by the following bytes.
     eventually("a message after the noise", || {
         peer.send(&position(1));
         !names(&inbox).is_empty()
@@ -180,7 +180,7 @@ fn noise_does_no_harm() {
 
 #[test]
 fn a_tcp_server_is_found_when_it_comes_and_when_it_comes_back() {
-    // A port that nobody listens on.
+    // A port without a listener.
     let place = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = place.local_addr().unwrap();
     drop(place);

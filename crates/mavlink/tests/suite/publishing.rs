@@ -1,4 +1,4 @@
-//! What ground stations are told: field by field as pymavlink encodes it.
+//! Messages to ground stations: every field as pymavlink encodes it.
 #![cfg(feature = "backend")]
 
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ fn every_message_is_encoded_as_by_pymavlink() {
     let timeout = peer.socket.read_timeout().unwrap();
     let patient = Some(Duration::from_secs(10));
     peer.socket.set_read_timeout(patient).unwrap();
-    // The last of each kind: at the end all is told once more, as it was shown.
+    // The last message of each kind: at the end, all are sent once more with the last state.
     let mut frames: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     let mut keep = |frame: &[u8]| {
         let id = u32::from_le_bytes([frame[7], frame[8], frame[9], 0]);
@@ -106,7 +106,7 @@ fn every_message_is_encoded_as_by_pymavlink() {
     let (length, from) = peer.socket.recv_from(&mut buffer).unwrap();
     keep(&buffer[..length]);
     peer.to = from;
-    // What is said before a link is open is lost.
+    // A text is lost if no link is open.
     publication.say(MavSeverity::MAV_SEVERITY_INFO, "mode: flying");
     peer.socket.set_read_timeout(timeout).unwrap();
     peer.send(&MavMessage::COMMAND_LONG(COMMAND_LONG_DATA {

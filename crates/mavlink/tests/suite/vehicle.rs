@@ -1,4 +1,4 @@
-//! A vehicle's state over a link: frames, freshness, requests, and what is said when there is none.
+//! A vehicle's state over a link: frames, freshness, requests, and the messages without a vehicle.
 #![cfg(feature = "links")]
 
 use crate::common;
@@ -58,7 +58,7 @@ fn stale_when_the_vehicle_is_lost_and_fresh_when_it_is_back() {
             .unwrap()
             .is_fresh(within(0.0), AGE)
     });
-    // It has restarted: another port, and its clock begins anew. A listening link changes its peer after 2 s.
+    // It has restarted, with another port and a clock that starts over. A listening link changes its peer after 2 s.
     let _flying = Flying::udp(QUAD, 1, 100, at);
     eventually("the state to come back", || {
         let state = vehicle.telemetry();

@@ -85,7 +85,7 @@ fn nothing_escapes() {
             .unwrap()
             .starts_with("<!-- <script>")
     );
-    // And it asks nobody for anything.
+    // The page makes no requests.
     for address in ["http:", "https:", "src=", "@import", "url("] {
         let asked = tame.replace("<img src=x", "");
         assert!(!asked.contains(address), "{address}");

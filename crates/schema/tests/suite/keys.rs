@@ -1,5 +1,5 @@
-//! Readers and schemas know the same keys: at every table that a schema knows, a key that nobody knows is written; the keys that the reader then says that it
-//! expects are those of the schema.
+//! Readers and schemas know the same keys. An unknown key is written to every table that a schema knows; the keys that
+//! the reader then expects must be those of the schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use toml::Table;
 
 use crate::shipped::schema_of;
 
-/// What nobody knows.
+/// An unknown key.
 const NOBODY: &str = "zzzzzzzz";
 
 /// Keys that are read to say that they have another name now.
@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The keys that a message about the unknown key names.
+/// The keys listed in a message about the unknown key.
 fn expected(told: &str) -> Option<Vec<String>> {
     let (_, after) = told.split_once(&format!("{NOBODY}`"))?;
     let (_, after) = after.split_once("expected ")?;

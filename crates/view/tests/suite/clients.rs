@@ -1,4 +1,4 @@
-//! Who watches.
+//! Viewers.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -83,7 +83,7 @@ pub fn json(socket: &mut WebSocket<TcpStream>) -> Value {
     }
 }
 
-/// What is new, and asks for more.
+/// Receives an update and requests the next.
 pub fn update(socket: &mut WebSocket<TcpStream>) -> Value {
     let update = json(socket);
     let _ = socket.send(Message::text("more"));

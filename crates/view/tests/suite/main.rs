@@ -1,4 +1,4 @@
-//! A flight that is watched: by pages, by Foxglove's protocol, by many at once, and by those who may not.
+//! A flight with viewers: pages, Foxglove's protocol, many at once, and unauthorised ones.
 
 mod clients;
 mod watching;

@@ -213,7 +213,7 @@ fn who_is_slow_loses_frames_and_never_the_flight() {
             (updates, messages)
         })
     });
-    // No time is tested but that nobody waits for seconds, as the server does for those who take nothing.
+    // The only time checked is that no step waits for seconds, as the server does for stalled viewers.
     assert!(ticks > 500 && longest < 2.0, "{ticks} ticks, {longest} s");
     assert!(updates.iter().all(|count| *count > 5), "{updates:?}");
     assert!(messages.iter().all(|count| *count > 2000), "{messages:?}");
@@ -236,7 +236,7 @@ fn foxglove_gets_the_topics_of_the_log() {
                 .unwrap()
         };
         let wanted = ["/truth/scene", "/truth/tf"];
-        // What is no JSON, no word of the protocol or no channel is passed over.
+        // Messages that are not JSON, not part of the protocol, or for an unknown channel are ignored.
         for nonsense in [
             "{",
             "{\"op\":\"fly\"}",
@@ -313,7 +313,7 @@ fn nobody_without_the_token_sees_anything() {
     // Another flight has another token.
     let other = Address::of(&View::open(0, &Arc::default()).unwrap());
     assert_ne!(other.token, address.token);
-    // What is no HTTP is not answered, and nobody else minds.
+    // A request that is not HTTP is not answered and affects no other viewer.
     let mut stream = address.connect();
     stream.write_all(b"hello\r\n\r\n").unwrap();
     let mut answer = Vec::new();
@@ -345,7 +345,7 @@ fn only_this_machine_is_listened_to() {
     }
     assert_eq!(listening, ["/proc/net/tcp"]);
     drop(view);
-    // Soon nobody does.
+    // Soon all have disconnected.
     let began = Instant::now();
     while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
         assert!(since(began) < 5.0);

@@ -1,4 +1,4 @@
-//! Runs the real command in a folder of its own.
+//! Runs the real command in a separate folder.
 
 #![allow(dead_code)] // each test program uses its part
 

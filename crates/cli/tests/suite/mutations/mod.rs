@@ -30,7 +30,7 @@ const MEMORY: u64 = 400 << 20;
 /// Longest time of a case, s: optimised code needs a tenth of it.
 const TIME: f64 = 5.0;
 
-/// What is changed, and who reads it.
+/// The file that is mutated, and its reader.
 struct Kind {
     name: &'static str,
     is_text: bool,
@@ -126,7 +126,7 @@ fn recording(bytes: &[u8], random: &mut Random) -> bool {
     Recording::from_bytes("mutated".as_ref(), bytes, &options).is_ok()
 }
 
-/// The case that is under way, for whoever watches: index of its kind, number, and when it began, ms.
+/// The current case, for the observer: index of its kind, number, and start time, ms.
 static CASE: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 /// Ends the process with the case's number when it takes too long or too much.
@@ -204,7 +204,7 @@ fn whatever_a_file_holds_it_is_read_or_refused() {
         }
     }
     let began = Instant::now();
-    // Other tests of this process run beside it: only a command of its own watches the memory.
+    // Other tests of this process run in parallel; only a separate command watches the memory.
     if number("FLY_MUTATIONS").is_some() {
         watch(kinds.iter().map(|kind| kind.name).collect(), seed, began);
     }

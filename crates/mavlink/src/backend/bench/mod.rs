@@ -81,7 +81,7 @@ impl Actuator {
         }
     }
 
-    /// Whether somebody means it by this: its command, or a rotor's name, with `tilt` behind it for the tilt.
+    /// Whether a name refers to this actuator: its command, or a rotor's name, followed by `tilt` for the tilt.
     fn is_named(&self, name: &str) -> bool {
         let rotor = self.rotor.as_deref();
         let named = if self.is_motor() {

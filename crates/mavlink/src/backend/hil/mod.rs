@@ -51,7 +51,7 @@ pub struct HilVehicle<A> {
     simulator: Option<Simulator>,
     controls: [f32; 16],
     armed: bool,
-    /// What is told at the end.
+    /// Statistics for the report.
     frames: u64,
     gaps: u64,
     airframe: PhantomData<A>,

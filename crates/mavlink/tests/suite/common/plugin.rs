@@ -31,7 +31,7 @@ pub fn start(name: &str, text: &str) -> Instance {
     instance
 }
 
-/// A UDP port that nobody uses just now.
+/// A UDP port that is currently unused.
 pub fn free_port() -> u16 {
     UdpSocket::bind("127.0.0.1:0")
         .unwrap()

@@ -11,7 +11,7 @@ const PYMAVLINK: &str = "pymavlink==2.4.50";
 pub struct Script(Child);
 
 impl Script {
-    /// Runs `tests/peer.py` with a python that has pymavlink; `None` when there is none, having said why.
+    /// Runs `tests/peer.py` with a python that has pymavlink; `None` without one, after reporting why.
     pub fn start(arguments: &[&str]) -> Option<Self> {
         let mut command = command("peer.py")?;
         Some(Self(command.args(arguments).spawn().unwrap()))
