@@ -339,8 +339,10 @@ impl<T: RealField + Copy> Joint<T> {
     }
 
     /// Whether the joint's axes are others than those of the frames that it connects.
+    #[inline]
     pub(super) fn has_own_axes(&self) -> bool {
-        self.axes != SO3::identity()
+        // What turns about every axis has none of its own.
+        !matches!(self.rotation(), Rotation::Attitude(_)) && self.axes != SO3::identity()
     }
 
     /// A twist in the joint's own axes, in those of the frames that it connects.

@@ -180,7 +180,12 @@ impl LyapunovMonitor {
                 unchecked
             },
         };
-        let change = self.change(step, metric);
+        // Nobody asks for it where nothing is promised.
+        let change = if unchecked.is_some() {
+            0.0
+        } else {
+            self.change(step, metric)
+        };
         for (held, intended) in self.held.iter_mut().zip(step.intended()) {
             *held = intended;
         }
@@ -200,6 +205,11 @@ impl LyapunovMonitor {
     /// Notes what the difference between measured and predicted dW/dt came from, of the balance that [`observe`](Self::observe) has just returned.
     pub fn attribute(&mut self, balance: &Balance, powers: Powers) {
         self.report.causes.record(balance, powers);
+    }
+
+    /// Whether the time from the last step on can be judged: what the inputs do at that step is of interest only then.
+    pub fn is_judging(&self) -> bool {
+        self.last.is_some_and(|last| last.unchecked.is_none())
     }
 
     /// Forgets the step before: to be called where the reference jumps, for W then jumps with it.
