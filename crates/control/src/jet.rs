@@ -10,7 +10,8 @@ use std::ops::{Add, Mul, Neg, Sub};
 pub struct Jet<const N: usize>([f64; N]);
 
 impl<const N: usize> Jet<N> {
-    /// The constant function c.
+    /// The constant c.
+    #[inline]
     pub fn constant(c: f64) -> Self {
         let mut a = [0.0; N];
         a[0] = c;
@@ -38,6 +39,7 @@ impl<const N: usize> Jet<N> {
     }
 
     /// The k-th derivative.
+    #[inline]
     pub fn derivative(&self, k: usize) -> f64 {
         (1..=k).fold(self.0[k], |a, i| a * i as f64)
     }
@@ -48,6 +50,7 @@ impl<const N: usize> Jet<N> {
     }
 
     /// The first `M <= N` terms.
+    #[inline]
     pub fn truncate<const M: usize>(&self) -> Jet<M> {
         let mut a = [0.0; M];
         a.copy_from_slice(&self.0[..M]);
@@ -55,11 +58,13 @@ impl<const N: usize> Jet<N> {
     }
 
     /// Its derivative: `M < N` terms.
+    #[inline]
     pub fn first_derivative<const M: usize>(&self) -> Jet<M> {
         Jet(std::array::from_fn(|k| self.0[k + 1] * (k + 1) as f64))
     }
 
     /// Its second derivative, two terms shorter: `M = N - 2`.
+    #[inline]
     pub fn second_derivative<const M: usize>(&self) -> Jet<M> {
         let mut a = [0.0; M];
         for (k, a) in a.iter_mut().enumerate() {
@@ -70,8 +75,9 @@ impl<const N: usize> Jet<N> {
 
     /// Multiplies by a number.
     #[must_use]
+    #[inline]
     pub fn scale(self, factor: f64) -> Self {
-        Self(self.0.map(|a| a * factor))
+        Self(std::array::from_fn(|k| self.0[k] * factor))
     }
 
     /// `sin(rate t + phase)` at the time t, where `angle = rate t + phase`: the sine of [`linear`](Self::linear).
@@ -105,6 +111,7 @@ impl<const N: usize> Jet<N> {
 
     /// The reciprocal square root; the value must be positive.
     #[must_use]
+    #[inline]
     pub fn inverse_sqrt(self) -> Self {
         // y = a^-1/2 obeys a y' = -1/2 a' y.
         let mut y = [0.0; N];
@@ -139,6 +146,7 @@ impl<const N: usize> Sub for Jet<N> {
 
 impl<const N: usize> Neg for Jet<N> {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
         self.scale(-1.0)
     }
@@ -188,10 +196,12 @@ pub fn cross<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet3<N> {
 #[inline]
 pub fn normalized<const N: usize>(a: &Jet3<N>) -> Jet3<N> {
     let inverse = dot(a, a).inverse_sqrt();
-    a.map(|a| a * inverse)
+    // Not `map`: the compiler calls it for arrays of this size.
+    std::array::from_fn(|i| a[i] * inverse)
 }
 
 /// The k-th derivative of a vector function.
+#[inline]
 pub fn derivative<const N: usize>(a: &Jet3<N>, k: usize) -> nalgebra::Vector3<f64> {
     nalgebra::Vector3::new(a[0].derivative(k), a[1].derivative(k), a[2].derivative(k))
 }

@@ -51,7 +51,8 @@ pub struct StatePredictor {
     motion: SystemState<f64>,
     /// The actuators' mean outputs over their last advance.
     mean: Vec<f64>,
-    /// The state before the last integration step.
+    decay: Decay,
+    /// State before the last integration step.
     before: SystemState<f64>,
     /// Whether a command has been received.
     started: bool,
@@ -106,6 +107,7 @@ impl StatePredictor {
             tracked,
             before: motion.clone(),
             mean: vec![0.0; system.inputs.input_dim()],
+            decay: Decay::default(),
             motion,
             started: false,
             starts_at_commands: false,
@@ -298,22 +300,16 @@ impl StatePredictor {
     fn settle_all(&mut self, commands: &[f64], duration: f64, part: f64) {
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
-        let mut missing = OfLag::default();
         for (((mean, actual), command), lag) in
-            (self.mean.iter_mut().zip(&*actual).zip(commands)).zip(lags)
+            (self.mean.iter_mut().zip(actual).zip(commands)).zip(lags)
         {
-            // The mean of the exact solution; actuators without lag produce the command.
-            let missing = missing.of(*lag, |lag| {
-                let ratio = duration / lag;
-                if lag > 0.0 && ratio > 0.0 {
-                    -(-ratio).exp_m1() / ratio
-                } else {
-                    0.0
-                }
-            });
-            *mean += part * (command + (actual - command) * missing);
+            let Decay { left, missing, .. } = *self.decay.of(*lag, duration);
+            *mean += part * (command + (*actual - command) * missing);
+            // Without lag they do what is commanded, whatever is noted of them.
+            if *lag > 0.0 {
+                *actual = command + (*actual - command) * left;
+            }
         }
-        settle(actual, commands, lags, duration, f64::INFINITY);
     }
 
     /// The actuators' modelled mean outputs over their last [advance](Self::advance_actuators), in the order of the commands.
@@ -429,7 +425,38 @@ impl StatePredictor {
     }
 }
 
-/// The exact solution of the first-order lags shorter than `slowest` s.
+/// What a first-order lag leaves of a change, the last one that was asked for: actuators lag alike, mostly, and steps are equally long.
+#[derive(Default)]
+struct Decay {
+    /// s.
+    lag: f64,
+    duration: f64,
+    /// Of the change, at the end and in the mean.
+    left: f64,
+    missing: f64,
+}
+
+impl Decay {
+    fn of(&mut self, lag: f64, duration: f64) -> &Self {
+        if self.lag != lag || self.duration != duration {
+            let ratio = duration / lag;
+            *self = Self {
+                lag,
+                duration,
+                left: (-ratio).exp(),
+                // Of what has no lag nothing is missing.
+                missing: if lag > 0.0 && ratio > 0.0 {
+                    -(-ratio).exp_m1() / ratio
+                } else {
+                    0.0
+                },
+            };
+        }
+        self
+    }
+}
+
+/// The exact solution of the first-order lags, of those that are shorter than `slowest` s.
 pub(crate) fn settle(
     actual: &mut [f64],
     commands: &[f64],
@@ -437,29 +464,12 @@ pub(crate) fn settle(
     duration: f64,
     slowest: f64,
 ) {
-    let mut left = OfLag::default();
+    let mut decay = Decay::default();
     for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
         // Without lag the output is the command.
         if *lag > 0.0 && *lag < slowest {
-            let left = left.of(*lag, |lag| (-duration / lag).exp());
+            let left = decay.of(*lag, duration).left;
             *actual = command + (*actual - command) * left;
-        }
-    }
-}
-
-/// Caches a function of the last lag: neighbouring actuators usually have the same lag.
-#[derive(Default)]
-struct OfLag(Option<[f64; 2]>);
-
-impl OfLag {
-    fn of(&mut self, lag: f64, function: impl Fn(f64) -> f64) -> f64 {
-        match self.0 {
-            Some([known, value]) if known == lag => value,
-            _ => {
-                let value = function(lag);
-                self.0 = Some([lag, value]);
-                value
-            }
         }
     }
 }

@@ -88,8 +88,9 @@ impl ExternalForces {
 
     /// The same from a position with four derivatives.
     pub fn specific_thrust_along(&self, position: &Jet3<5>) -> SpecificThrust {
-        let velocity = position.map(|r| r.first_derivative::<3>());
-        self.specific_thrust(&velocity, &position.map(|r| r.second_derivative::<3>()))
+        let velocity = std::array::from_fn(|i| position[i].first_derivative());
+        let acceleration = std::array::from_fn(|i| position[i].second_derivative());
+        self.specific_thrust(&velocity, &acceleration)
     }
 }
 
@@ -98,8 +99,8 @@ pub fn level() -> SpecificThrust {
     [[0.0, 0.0, 1.0].map(Jet::constant); 3]
 }
 
-/// The attitude with this specific thrust and body y as close to `side` as possible; `None` where it is singular.
-pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
+/// The attitude with this specific thrust and body y as near to `side` as that allows, with as many derivatives; `None` where that is singular.
+pub fn attitude<const N: usize>(thrust: &[Jet3<N>; 3], side: &Jet3<N>) -> Option<[Jet3<N>; 3]> {
     let [a_x, a_y, a_z] = thrust;
     let [of_x, of_y] = [a_x, a_y].map(|a| dot_value(a, a));
     let across = cross(side, a_x);
@@ -116,7 +117,7 @@ pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
     let b3 = cross(&b1, &b2);
     // Without drag both are positive.
     let (to_side, along_z) = (dot_value(&b2, side), dot_value(&b3, a_z));
-    let turned = |b: Jet3<3>, turn: bool| if turn { b.map(|x| -x) } else { b };
+    let turned = |b: Jet3<N>, turn: bool| if turn { b.map(|x| -x) } else { b };
     Some([
         turned(b1, (to_side < 0.0) != (along_z < 0.0)),
         turned(b2, to_side < 0.0),
@@ -124,17 +125,20 @@ pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
     ])
 }
 
-/// The attitude with this specific thrust and body x as close to `forward` as possible; `None` where it is singular. A roll about
-/// `forward` never is.
-pub fn attitude_forward(thrust: &SpecificThrust, forward: &Jet3<3>) -> Option<Attitude> {
-    // Rotate by a right angle about z: x takes the place of y, and -y that of x.
+/// The attitude with this specific thrust and body x as near to `forward` as that allows; `None` where that is singular. In a roll about
+/// `forward` it never is.
+pub fn attitude_forward<const N: usize>(
+    thrust: &[Jet3<N>; 3],
+    forward: &Jet3<N>,
+) -> Option<[Jet3<N>; 3]> {
+    // About z by a right angle: x takes the place of y, and -y that of x.
     let [a_x, a_y, a_z] = thrust;
     let [back, ahead, b3] = attitude(&[*a_y, *a_x, *a_z], forward)?;
     Some([ahead, back.map(|x| -x), b3])
 }
 
-/// The smallest specific thrust in the equations that define the attitude, and along body z of that attitude, m/s^2.
-pub fn least_thrust(thrust: &SpecificThrust, attitude: Option<&Attitude>) -> f64 {
+/// The least specific thrust in the equations that define the attitude, and along body z of that attitude, m/s^2.
+pub fn least_thrust<const N: usize>(thrust: &[Jet3<N>; 3], attitude: Option<&[Jet3<N>; 3]>) -> f64 {
     let [of_x, of_y, of_z] = thrust.each_ref().map(|a| dot_value(a, a).sqrt());
     let along_z = attitude.map_or(of_z, |[_, _, b3]| dot_value(b3, &thrust[2]));
     along_z.min(of_x).min(of_y)

@@ -111,8 +111,10 @@ impl EnergyWatch {
             guidance.metric(),
             moving,
         );
-        std::mem::swap(&mut self.before, &mut self.now);
-        self.now.read(pilot, actuators);
+        if self.monitor.is_judging() || matches!(balance, Balance::Rate { .. }) {
+            std::mem::swap(&mut self.before, &mut self.now);
+            self.now.read(pilot, actuators);
+        }
         match balance {
             Balance::Rate {
                 predicted,

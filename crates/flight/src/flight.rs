@@ -63,8 +63,10 @@ pub struct Flight<'a> {
 impl Flight<'_> {
     /// Flies to the end.
     pub fn run(mut self) -> Summary {
+        let messages = self.messages.enter();
         loop {
-            if let Some(end) = self.tick() {
+            if let Some(end) = self.guarded_tick() {
+                drop(messages);
                 return self.finish(end);
             }
         }
@@ -73,12 +75,17 @@ impl Flight<'_> {
     /// Runs one tick. Returns how the flight ended once it has; then call [`finish`](Self::finish). A panic of this
     /// program or of the sink also ends the flight.
     pub fn tick(&mut self) -> Option<End> {
+        let _messages = self.messages.enter();
+        self.guarded_tick()
+    }
+
+    /// A tick whose messages are this flight's already.
+    fn guarded_tick(&mut self) -> Option<End> {
         let ticked = catch_unwind(AssertUnwindSafe(|| self.tick_unguarded()));
         ticked.unwrap_or_else(|payload| Some(End::Panicked(words(&*payload))))
     }
 
     fn tick_unguarded(&mut self) -> Option<End> {
-        let _messages = self.messages.enter();
         if let Some(cycle) = self.cycle.take() {
             self.recorder.cycle(cycle.elapsed());
         }

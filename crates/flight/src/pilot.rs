@@ -451,7 +451,8 @@ impl Pilot {
         let parts = &mut self.parts;
         let elapsed = seconds(time.saturating_sub(self.controlled));
         self.controlled = time;
-        let on_ground = stands(parts);
+        // Only an observer of disturbances asks what was applied.
+        let on_ground = parts.guidance.disturbance().is_some() && stands(parts);
         let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
         match &parts.setpoints {
             // Telemetry is slower than the loop: the mean input between two measurements counts.

@@ -407,7 +407,7 @@ impl ActuatedDynamics {
         let (workspace, force) = (&mut self.workspace, &mut self.force);
         match &mut self.loops {
             None => {
-                let wrenches = self.wrenches.as_slice();
+                let wrenches = self.wrenches.beside(model, force);
                 model.forward_dynamics_with(workspace, x, xi, force, wrenches, acceleration)?;
             }
             Some((loops, scratch)) => {
@@ -498,7 +498,8 @@ impl ActuatedDynamics {
         acceleration: &mut [f64],
     ) -> Result<&[f64], ActuatedDynamicsError> {
         self.acceleration(system, state, acceleration)?;
-        if self.loops.is_none() {
+        // On one free body the wrench is part of the force already.
+        if self.loops.is_none() && !system.model.is_one_free_body() {
             self.update_kinematics(&system.model, state);
             self.workspace.update_jacobians(&system.model);
             self.wrenches.add_force(&self.workspace, &mut self.force);

@@ -108,22 +108,24 @@ impl GovernorLimits {
         (gravity - self.sink).max(0.0) * self.tilt.tan()
     }
 
-    pub(super) fn across(&self) -> Bounds {
+    pub(super) fn across(&self, quickest: f64) -> Bounds {
         Bounds {
             speed: [self.speed; 2],
             acceleration: [self.acceleration; 2],
             jerk: self.jerk,
+            quickest,
         }
     }
 
     /// An acceleration that the jerk does not build up and take away again between the fastest descent and the fastest climb is never used. It would only make
     /// the way slow, which is as quick as the jerk that all of the acceleration needs.
-    pub(super) fn along(&self) -> Bounds {
+    pub(super) fn along(&self, quickest: f64) -> Bounds {
         let usable = (self.jerk * (self.climb + self.descent)).sqrt();
         Bounds {
             speed: [self.climb, self.descent],
             acceleration: [self.lift, self.sink].map(|limit| limit.min(usable)),
             jerk: self.jerk,
+            quickest,
         }
     }
 
@@ -131,8 +133,9 @@ impl GovernorLimits {
         Bounds {
             speed: [self.yaw_rate; 2],
             acceleration: [self.yaw_acceleration; 2],
-            // As quick as the position's.
+            // As quick as the position's far away.
             jerk: self.yaw_acceleration * self.jerk / self.acceleration,
+            quickest: 0.0,
         }
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! | rule | |
 //! |---|---|
-//! | reach | The reference is never further from the vehicle than the [`Reach`], about where inputs saturate. Beyond it, position and velocity of the reference are drawn to the vehicle as far as that. |
+//! | reach | The reference is never further from the vehicle than the [`Reach`], about where inputs saturate. Beyond it, position and velocity of the reference are drawn to the vehicle as far as that; its acceleration stays that of the goal, so that a vehicle which is left behind because it must tilt first goes on tilting. |
 //! | half turn | An attitude error of more than 150 degrees is cut to 150 about the same axis. A half turn is an equilibrium of every smooth law; this leaves it, about the axis that the logarithm gives. |
 //! | spin | While the vehicle turns about its thrust by more than 1.5 rad/s faster than the goal, reach and largest attitude error shrink in inverse proportion: large errors would take all that the actuators have, and the spin would go on for ever. |
 //! | goals beyond the limits | are not slowed down: the limits are those of the way there, which may add a quarter to what such a goal asks for by itself. |
@@ -74,7 +74,7 @@ pub struct Governor {
     across: Offset<2>,
     along: Offset<1>,
     heading: Offset<1>,
-    /// The goal's acceleration and jerk at the last step, while the reference is on its way.
+    /// The goal's acceleration and jerk at the last step.
     last: Option<[Vector3<f64>; 2]>,
     jumped: bool,
 }
@@ -88,6 +88,13 @@ pub struct Reach {
     pub heading: f64,
     /// An error of the velocity counts as that of the position to which it grows in this time, s.
     pub time: f64,
+}
+
+impl Reach {
+    /// The lambda of `(d/dt + lambda)^4 e = 0` whose position and velocity count as here, 1/s: no way is quicker than the law that follows it.
+    fn quickness(&self) -> f64 {
+        4.0 / self.time
+    }
 }
 
 /// Position of the centre of mass with two derivatives, in the world.
@@ -173,10 +180,10 @@ impl Governor {
         let calm = CALM / (state.twist[5] - goal.twist[5]).abs();
         self.draw_near(&motion, &present, self.reach.position * calm.min(1.0));
         self.turn_near(state, goal);
+        let rates = self.rates(elapsed, &motion.acceleration);
         let mut point = if self.is_active() {
-            self.on_the_way(elapsed, goal, &motion)
+            self.on_the_way(goal, &motion, rates)
         } else {
-            self.last = None;
             *goal
         };
         self.cut_turn(state, &mut point, calm);
@@ -187,8 +194,9 @@ impl Governor {
         let (limits, v, a) = (&self.limits, &goal.velocity, &goal.acceleration);
         let vertical = |x: &Vector3<f64>| Vector1::new(x.z);
         let still = Vector1::zeros();
-        (self.across).advance(elapsed, &limits.across(), &v.xy(), &a.xy());
-        (self.along).advance(elapsed, &limits.along(), &vertical(v), &vertical(a));
+        let quickest = self.reach.quickness();
+        (self.across).advance(elapsed, &limits.across(quickest), &v.xy(), &a.xy());
+        (self.along).advance(elapsed, &limits.along(quickest), &vertical(v), &vertical(a));
         (self.heading).advance(elapsed, &limits.heading(), &still, &still);
     }
 
@@ -204,12 +212,7 @@ impl Governor {
         let part = reach / distance;
         let e = present.position + position * part - goal.position;
         let v = present.velocity + velocity * part - goal.velocity;
-        let [a, j] = if self.is_active() {
-            [self.offset(2), self.offset(3)]
-        } else {
-            [-goal.acceleration, Vector3::zeros()]
-        };
-        let derivatives = [e, v, a, j];
+        let derivatives = [e, v, self.offset(2), self.offset(3)];
         self.across = Offset::new(derivatives.map(|x| x.xy()));
         self.along = Offset::new(derivatives.map(|x| Vector1::new(x.z)));
         self.jumped = true;
@@ -248,12 +251,12 @@ impl Governor {
     }
 
     fn on_the_way(
-        &mut self,
-        elapsed: f64,
+        &self,
         goal: &ReferencePoint,
         motion: &Motion,
+        rates: [Vector3<f64>; 2],
     ) -> ReferencePoint {
-        let derivatives = self.derivatives(elapsed, motion);
+        let derivatives = self.derivatives(motion, rates);
         let position: Jet3<5> =
             std::array::from_fn(|i| Jet::from_derivatives(derivatives.map(|x| x[i])));
         let turned = self.turned(goal);
@@ -266,21 +269,24 @@ impl Governor {
         rigid_body(&position, &aligned.unwrap_or(turned), &self.center_of_mass)
     }
 
-    /// Of the reference of the centre of mass, up to the fourth. Jerk and snap of the goal are differences: they matter only for the rates of the
-    /// attitude on the way.
-    fn derivatives(&mut self, elapsed: f64, goal: &Motion) -> [Vector3<f64>; 5] {
-        let a = goal.acceleration;
+    /// Jerk and snap of a goal with this acceleration, as differences: they matter only for the rates of the attitude on the way.
+    fn rates(&mut self, elapsed: f64, acceleration: &Vector3<f64>) -> [Vector3<f64>; 2] {
         let (mut jerk, mut snap) = (Vector3::zeros(), Vector3::zeros());
         if let (Some([last, last_jerk]), true) = (self.last, elapsed > 0.0) {
-            jerk = (a - last) / elapsed;
+            jerk = (acceleration - last) / elapsed;
             snap = (jerk - last_jerk) / elapsed;
         }
-        self.last = Some([a, jerk]);
+        self.last = Some([*acceleration, jerk]);
+        [jerk, snap]
+    }
+
+    /// Of the reference of the centre of mass, up to the fourth.
+    fn derivatives(&self, goal: &Motion, [jerk, snap]: [Vector3<f64>; 2]) -> [Vector3<f64>; 5] {
         let (across, along) = (&self.across.fourth, &self.along.fourth);
         [
             goal.position + self.offset(0),
             goal.velocity + self.offset(1),
-            a + self.offset(2),
+            goal.acceleration + self.offset(2),
             jerk + self.offset(3),
             snap + Vector3::new(across.x, across.y, along.x),
         ]

@@ -14,6 +14,10 @@ use nalgebra::SVector;
 ///
 /// The limits are those of the whole motion. Clipped is what the way adds to the goal's own motion, never that itself; where the goal alone comes near the limits
 /// or is beyond them, a quarter of it is left for the way.
+///
+/// Far away lambda is that with which the cascade keeps to the jerk while the acceleration goes from one of its limits to the other. The nearer the goal, the less there
+/// is to take away, and the quicker may it be: the largest lambda with which the way back from e, from e' and from e'' alone stays within the jerk, but no quicker than the
+/// law that follows it. So the last part of the way takes as long as the law, not as the limits, would have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Offset<const N: usize> {
     /// e, e', e'', e'''.
@@ -32,6 +36,15 @@ pub(super) struct Bounds {
     pub acceleration: [f64; 2],
     /// Length of the derivative of the acceleration.
     pub jerk: f64,
+    /// lambda near the goal, 1/s; no less than that far away.
+    pub quickest: f64,
+}
+
+impl Bounds {
+    /// lambda far away, 1/s.
+    pub fn slowest(&self) -> f64 {
+        self.jerk / (PEAK_JERK * (self.acceleration[0] + self.acceleration[1]))
+    }
 }
 
 /// An offset with nothing larger than this (in units of the coordinate and seconds) is dropped.
@@ -40,6 +53,8 @@ const NOTHING: f64 = 1e-9;
 const BRAKING: f64 = 0.5;
 /// Largest jerk of the cascade in units of lambda times the acceleration by which `a_c` changes.
 const PEAK_JERK: f64 = 1.032;
+/// Largest jerk of `(d/dt + lambda)^4 e = 0` from e, e' or e'' alone, in units of `lambda^3 e`, `lambda^2 e'` and `lambda e''`.
+const PEAK_JERKS: [f64; 3] = [0.168_206, 0.724_975, 1.254_443];
 /// A goal that is itself near the limits, or beyond them, may be exceeded by this factor: what is left for the way there.
 const SPARE: f64 = 1.25;
 /// Longest step in units of 1/lambda.
@@ -79,17 +94,17 @@ impl<const N: usize> Offset<N> {
         if self.zero {
             return;
         }
-        let largest_change = bounds.acceleration[0] + bounds.acceleration[1];
-        let lambda = bounds.jerk / (PEAK_JERK * largest_change);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a small count"
         )]
-        let count = (elapsed * lambda / LONGEST_STEP).ceil().clamp(1.0, 1000.0) as u32;
+        let count = (elapsed * bounds.quickest.max(bounds.slowest()) / LONGEST_STEP)
+            .ceil()
+            .clamp(1.0, 1000.0) as u32;
         let step = elapsed / f64::from(count);
         for _ in 0..count {
-            self.steer(lambda, bounds, velocity, acceleration);
+            self.steer(bounds, velocity, acceleration);
             self.integrate(step);
         }
         let [e, v, a, j] = &self.derivatives;
@@ -98,14 +113,22 @@ impl<const N: usize> Offset<N> {
         }
     }
 
+    /// lambda.
+    fn quickness(&self, bounds: &Bounds) -> f64 {
+        let [e, v, a] =
+            [0, 1, 2].map(|k| bounds.jerk / (PEAK_JERKS[k] * self.derivatives[k].norm()));
+        let near = e.cbrt().min(v.sqrt()).min(a);
+        near.min(bounds.quickest).max(bounds.slowest())
+    }
+
     /// Chooses e''''.
     fn steer(
         &mut self,
-        lambda: f64,
         bounds: &Bounds,
         velocity: &SVector<f64, N>,
         acceleration: &SVector<f64, N>,
     ) {
+        let lambda = self.quickness(bounds);
         let [e, v, a, j] = &self.derivatives;
         let distance = e.norm();
         let slope = lambda / 4.0;

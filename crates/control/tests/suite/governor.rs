@@ -199,6 +199,111 @@ fn the_reference_is_a_motion_that_the_vehicle_can_follow() {
     }
 }
 
+/// A circle at 4.7 m/s that needs 56 degrees of tilt, and a vehicle that a moment without it has left behind: the reference keeps the tilt, and is the goal again as soon as
+/// jerk and law allow.
+#[test]
+fn who_is_left_behind_on_a_steep_path_goes_on_tilting_and_catches_up() {
+    let vehicle = vehicle();
+    let sine = |phase| Sinusoid {
+        amplitude: 1.5,
+        angular_frequency: std::f64::consts::PI,
+        phase,
+        ..Sinusoid::default()
+    };
+    let path = Lissajous {
+        position: [
+            sine(std::f64::consts::FRAC_PI_2),
+            sine(0.0),
+            Sinusoid::default(),
+        ],
+        yaw: Sinusoid::default(),
+    };
+    let mode = AttitudeMode::ThrustAligned;
+    let mut circle = PathTrajectory::new(path, mode, &vehicle.body).unwrap();
+    let mut goal = circle.clone();
+    let mut at = |time| circle.sample(time).unwrap();
+    let begin = at(0.0);
+    // Slower by more than the reach leaves to the law, 1 m in 0.5 s.
+    let [velocity, _] = motion(&begin);
+    let behind = begin
+        .pose
+        .rotation
+        .inverse()
+        .act(&(velocity.normalize() * 2.5));
+    let mut start = State {
+        pose: begin.pose,
+        twist: begin.twist,
+    };
+    let mut slower = start.twist.fixed_rows_mut::<3>(0);
+    slower -= behind;
+    let mut governor = governor(&vehicle, mode);
+    let (mut furthest, mut away) = (0.0_f64, 0.0);
+    follow(&mut governor, start, [2e-3, 5.0], at, |time, point| {
+        let goal = goal.sample(time).unwrap();
+        if time == 0.0 {
+            let [[v, a], [goal_v, goal_a]] = [motion(point), motion(&goal)];
+            assert!((v - goal_v).norm() > 0.4, "it was drawn to the vehicle");
+            assert!((a - goal_a).norm() < 1e-9, "{a} {goal_a}");
+        }
+        let off = (point.pose.translation - goal.pose.translation).norm();
+        furthest = furthest.max(off);
+        if off > 2e-3 {
+            away = time;
+        }
+    });
+    println!("{furthest:.3} m off at most, within 2 mm after {away:.2} s");
+    assert!(furthest < 0.25 && away < 2.0);
+    assert!(!governor.is_active());
+}
+
+/// The nearer it is, the quicker: it takes as long as the law, not as the limits would have it; and neither jerk nor goal are exceeded.
+#[test]
+fn a_short_way_takes_no_longer_than_the_law() {
+    let vehicle = vehicle();
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    let limits = GovernorLimits::of_vehicle(&vehicle).unwrap();
+    for (metres, lambda) in [(0.3, 8.0), (0.3, 4.0), (3.0, 8.0)] {
+        let reach = Reach {
+            position: 0.1,
+            heading: 1.0,
+            time: 4.0 / lambda,
+        };
+        let mut governor = Governor::new(&vehicle.body, AttitudeMode::ThrustAligned, limits, reach);
+        let start = State::at_rest(SE3::new(SO3::identity(), Vector3::x() * metres));
+        let (mut last, mut jerk, mut least, mut away) = (Vector3::zeros(), 0.0_f64, metres, 0.0);
+        let mut begin = metres;
+        follow(
+            &mut governor,
+            start,
+            [1e-3, 12.0],
+            |_| goal,
+            |time, point| {
+                let [_, a] = motion(point);
+                if time > 0.0 {
+                    jerk = jerk.max((a - last).norm() / 1e-3);
+                } else {
+                    begin = point.pose.translation.x;
+                }
+                last = a;
+                least = least.min(point.pose.translation.x);
+                if point.pose.translation.norm() > 1e-3 * begin {
+                    away = time;
+                }
+            },
+        );
+        // (d/dt + lambda)^4 e = 0 leaves a thousandth after lambda t = 13.06; the long way needs its time for the limits.
+        let law = 13.06 / lambda;
+        println!(
+            "{metres} m, {lambda} 1/s: {away:.2} s, of the law {law:.2} s, jerk {jerk:.1} m/s^3"
+        );
+        assert!(jerk <= 1.05 * limits.jerk, "{jerk}");
+        assert!(least > -1e-3 * metres, "{least}");
+        if metres < 1.0 {
+            assert!((away - law).abs() < 0.02, "{away} {law}");
+        }
+    }
+}
+
 #[test]
 fn near_the_goal_it_is_the_goal_bit_for_bit() {
     let vehicle = vehicle();

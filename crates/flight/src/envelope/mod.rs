@@ -337,7 +337,6 @@ impl Envelope {
         };
         self.diverged = false;
         let mut exceeded = None;
-        let motion = state.tracked_motion();
         for watched in &mut self.watched {
             let Bound {
                 limit, max, after, ..
@@ -349,12 +348,12 @@ impl Envelope {
                 Limit::JointSpeed => joint_speed(state),
                 Limit::Saturated => self.saturated_since.map_or(0.0, |since| step.time - since),
                 Limit::Tilt | Limit::Speed | Limit::Height | Limit::Floor | Limit::Fence(_) => {
-                    let Some((pose, twist)) = &motion else {
+                    let Some((pose, twist)) = state.tracked_motion() else {
                         continue;
                     };
                     match limit {
                         Limit::Tilt => pose.rotation.act(&step.upward).z.clamp(-1.0, 1.0).acos(),
-                        Limit::Speed => linear(twist).norm(),
+                        Limit::Speed => linear(&twist).norm(),
                         Limit::Height => pose.translation.z,
                         Limit::Floor => -pose.translation.z,
                         Limit::Fence(index) => (self.fences.get(index))

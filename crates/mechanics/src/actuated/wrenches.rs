@@ -40,9 +40,16 @@ impl BodyWrenches {
         self.add(body, &sum);
     }
 
-    /// The wrenches on all bodies, the world's first.
-    pub fn as_slice(&self) -> &[ExternalWrench<f64>] {
-        &self.0
+    /// Those that act beside this force along the velocity coordinates, the world's first. That on a system's one free body is such a force, and is added to it.
+    #[inline]
+    pub fn beside(&self, model: &Model<f64>, force: &mut [f64]) -> &[ExternalWrench<f64>] {
+        let ([_, on_body], true) = (&self.0[..], model.is_one_free_body()) else {
+            return &self.0;
+        };
+        for (force, wrench) in force.iter_mut().zip(&on_body.wrench) {
+            *force += wrench;
+        }
+        &[]
     }
 
     /// Adds the generalised force, after [`Workspace::update_jacobians`].

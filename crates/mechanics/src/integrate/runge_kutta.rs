@@ -87,6 +87,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
         for slopes in &mut self.slopes {
             slopes.resize(states, T::zero());
         }
+        self.stage.velocity.resize(states, T::zero());
         for s in 0..self.tableau.nodes.len() {
             let (done, rest) = self.slopes.split_at_mut(s);
             let (group_done, group_rest) = self.group_slopes.split_at_mut(s);
@@ -94,20 +95,20 @@ impl<T: RealField + Copy> RungeKutta<T> {
             let u_dot = &mut group_rest[0];
             if s == 0 {
                 // There u = 0.
-                self.stage.copy_from(start);
                 u_dot.copy_from_slice(&start.velocity[..model.dof()]);
-            } else {
-                let (stage, u) = (&mut self.stage, &mut self.u);
-                combine(u, repeat(T::zero()), step, row, group_done);
-                let from = start.velocity.iter().copied();
-                combine(&mut stage.velocity, from, step, row, done);
-                stage.configuration.copy_from_slice(&start.configuration);
-                stage.time = start.time + step * convert(self.tableau.nodes[s]);
-                model.integrate(&mut self.stage.configuration, &self.u);
-                u_dot.copy_from_slice(&self.stage.velocity[..model.dof()]);
-                model.apply(Map::RightJacobianInverse, &self.u, u_dot);
+                dynamics(start, &mut rest[0]);
+                continue;
             }
-            dynamics(&self.stage, &mut rest[0]);
+            let (stage, u) = (&mut self.stage, &mut self.u);
+            combine(u, repeat(T::zero()), step, row, group_done);
+            let from = start.velocity.iter().copied();
+            combine(&mut stage.velocity, from, step, row, done);
+            stage.configuration.copy_from_slice(&start.configuration);
+            stage.time = start.time + step * convert(self.tableau.nodes[s]);
+            model.integrate(&mut stage.configuration, u);
+            u_dot.copy_from_slice(&stage.velocity[..model.dof()]);
+            model.apply(Map::RightJacobianInverse, u, u_dot);
+            dynamics(stage, &mut rest[0]);
         }
     }
 

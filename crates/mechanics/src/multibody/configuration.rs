@@ -324,8 +324,9 @@ fn rotate<T: RealField + Copy>(coordinates: AttitudeCoordinates, x: &mut [T], w:
 fn normalize_attitude<T: RealField + Copy>(coordinates: AttitudeCoordinates, x: &mut [T]) {
     match coordinates {
         AttitudeCoordinates::Matrix => {
-            // From a few digits to sixteen: each step's error is three quarters of the square of the previous one.
-            let small: T = convert(1e-15);
+            // From a few digits to sixteen: the error of a step is three quarters of the square of the one before, so that the step after one of this size
+            // would change nothing.
+            let small: T = convert(1e-8);
             for _ in 0..5 {
                 let before = attitude(coordinates, x);
                 let after = before.orthonormalized();

@@ -340,9 +340,11 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// Whether the joint's axes differ from those of the frames it connects.
+    /// Whether the joint's axes are others than those of the frames that it connects.
+    #[inline]
     pub(super) fn has_own_axes(&self) -> bool {
-        self.axes != SO3::identity()
+        // What turns about every axis has none of its own.
+        !matches!(self.rotation(), Rotation::Attitude(_)) && self.axes != SO3::identity()
     }
 
     /// Rotates a twist from the joint's own axes to those of the frames it connects.

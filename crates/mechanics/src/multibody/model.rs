@@ -198,6 +198,12 @@ impl<T: RealField + Copy> Model<T> {
         self.links.len()
     }
 
+    /// Whether it is one body that is free in the world: its velocity is its twist, in its own axes.
+    #[inline]
+    pub(crate) fn is_one_free_body(&self) -> bool {
+        self.tree.is_one_body && self.links.len() == 1
+    }
+
     /// The acceleration of free fall in the world, m/s².
     #[inline]
     pub fn gravity(&self) -> &Vector3<T> {

@@ -181,7 +181,12 @@ impl LyapunovMonitor {
                 unchecked
             },
         };
-        let change = self.change(step, metric);
+        // Nobody asks for it where nothing is promised.
+        let change = if unchecked.is_some() {
+            0.0
+        } else {
+            self.change(step, metric)
+        };
         for (held, intended) in self.held.iter_mut().zip(step.intended()) {
             *held = intended;
         }
@@ -203,7 +208,12 @@ impl LyapunovMonitor {
         self.report.causes.record(balance, powers);
     }
 
-    /// Discards the previous step: call it when the reference jumps, because W jumps with it.
+    /// Whether the time from the last step on can be judged: what the inputs do at that step is of interest only then.
+    pub fn is_judging(&self) -> bool {
+        self.last.is_some_and(|last| last.unchecked.is_none())
+    }
+
+    /// Forgets the step before: to be called where the reference jumps, for W then jumps with it.
     pub fn restart(&mut self) {
         self.last = None;
     }

@@ -4,10 +4,11 @@ use fly_mechanics::{FreeBody, Vehicle};
 use nalgebra::{Matrix6xX, Vector3};
 
 use crate::ReferencePoint;
+use crate::jet::Jet3;
 use crate::matching::fully_actuated;
 use crate::thrust::{
-    Attitude, ExternalForces, SINGULAR_THRUST, SpecificThrust, attitude, attitude_forward,
-    least_thrust, level, rigid_body,
+    ExternalForces, SINGULAR_THRUST, SpecificThrust, attitude, attitude_forward, least_thrust,
+    level, rigid_body,
 };
 use crate::trajectory::{Infeasible, Path, PathPoint, Trajectory};
 
@@ -70,7 +71,7 @@ impl<P: Path> PathTrajectory<P> {
         for i in 0..=2000 {
             let time = step * f64::from(i);
             let point = trajectory.path.at(time);
-            trajectory.attitude_at(time, &point, LEAST_THRUST)?;
+            trajectory.attitude_at::<1>(time, &point, LEAST_THRUST)?;
         }
         Ok(trajectory)
     }
@@ -112,16 +113,18 @@ impl<P: Path> PathTrajectory<P> {
         &self.path
     }
 
-    fn attitude_at(
+    /// With its first N - 1 derivatives.
+    fn attitude_at<const N: usize>(
         &self,
         time: f64,
         point: &PathPoint,
         least: f64,
-    ) -> Result<Attitude, Infeasible> {
-        let needed = self.specific_thrust(point);
+    ) -> Result<[Jet3<N>; 3], Infeasible> {
+        let cut = |a: &Jet3<3>| std::array::from_fn(|i| a[i].truncate());
+        let needed = self.specific_thrust(point).each_ref().map(cut);
         let attitude = match self.path.forward(time) {
-            Some(forward) => attitude_forward(&needed, &forward),
-            None => attitude(&needed, &point.side),
+            Some(forward) => attitude_forward(&needed, &cut(&forward)),
+            None => attitude(&needed, &cut(&point.side)),
         };
         let thrust = least_thrust(&needed, attitude.as_ref());
         match attitude {

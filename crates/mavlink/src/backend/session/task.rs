@@ -465,13 +465,6 @@ impl Session {
             self.say(format!("the vehicle is in {}", autopilot.mode_name(mode)));
             return Ok(Step::Done);
         }
-<<<<<<< HEAD
-        // It is on the ground and disarmed: nothing is left to land.
-        if mode == Mode::Land && self.hold == Hold::Over {
-            return Ok(Step::Done);
-        }
-=======
->>>>>>> tmp/h15
         // Nobody may write any more: it stays where it is, and in its mode, until it has changed.
         if self.stream == Stream::Written && now > self.next_setpoint.saturating_add(UNWRITTEN) {
             self.stream = Stream::Place(self.neutral(state, now)?);
