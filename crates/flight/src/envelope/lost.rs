@@ -16,6 +16,8 @@ pub(super) struct Lost {
     largest_energy: f64,
     /// Since when the attitude has been lost, s, and the root mean square over the last settling time, rad.
     now: Option<[f64; 2]>,
+    /// For how long it has been lost in the whole flight, s.
+    total: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -51,9 +53,11 @@ impl Lost {
         let settled = self.has_settled(energy);
         // A NaN exceeds every bound.
         let lost = (rms.is_nan() || rms > LOST) && !settled;
-        let since = self
-            .now
-            .map_or(before.start.unwrap_or(start), |[since, _]| since);
+        let newly = before.start.unwrap_or(start);
+        if lost {
+            self.total += step.time - self.now.map_or(newly, |_| start);
+        }
+        let since = self.now.map_or(newly, |[since, _]| since);
         self.now = lost.then_some([since, rms]);
     }
 
@@ -61,6 +65,11 @@ impl Lost {
     /// itself can settle.
     pub fn has_settled(&self, energy: f64) -> bool {
         energy < SETTLED_ENERGY * self.largest_energy
+    }
+
+    /// For how long the attitude has been lost in the whole flight, s.
+    pub fn total(&self) -> f64 {
+        self.total
     }
 
     /// Root mean square of the angle error over the last settling time, rad, and for how long it has been too large, s;
@@ -77,10 +86,16 @@ mod tests {
 
     /// For how long the attitude is lost at the end of 10 s, with a settling time of 1 s.
     fn lost(error: impl Fn(f64) -> f64, energy: impl Fn(f64) -> f64) -> f64 {
+        flown(error, energy)
+            .now(10.0)
+            .map_or(0.0, |[_, duration]| duration)
+    }
+
+    /// After 10 s, with a settling time of 1 s.
+    fn flown(error: impl Fn(f64) -> f64, energy: impl Fn(f64) -> f64) -> Lost {
         let mut lost = Lost::default();
-        let mut time = 0.0;
         for k in 0..=5000 {
-            time = f64::from(k) * 2e-3;
+            let time = f64::from(k) * 2e-3;
             let step = Observed {
                 time,
                 errors: [0.0, error(time)],
@@ -91,7 +106,18 @@ mod tests {
             };
             lost.record(&step, 1.0);
         }
-        lost.now(time).map_or(0.0, |[_, duration]| duration)
+        lost
+    }
+
+    /// Each interval counts, wherever it lies and however often it is interrupted.
+    #[test]
+    fn the_time_of_all_losses_adds_up() {
+        let twice = |t: f64| f64::from((2.0..4.0).contains(&t) || t > 7.0) * 2.5;
+        let total = flown(twice, |_| 5.0).total();
+        assert!((total - 5.0).abs() < 1.1, "{total}");
+        assert!(flown(|_| 2.0, |_| 5.0).total() > 9.4);
+        assert_eq!(flown(|_| 0.9, |_| 5.0).total(), 0.0);
+        assert_eq!(flown(|_| 2.0, |t| (-4.0 * t).exp()).total(), 0.0);
     }
 
     #[test]

@@ -16,7 +16,8 @@
 //!   its deflection under its own uncompensated weight. The error persists unless its mean over T/2 twice fell below
 //!   0.9 of the previous mean. With a governor, any two decreases suffice, but not while the governor has to wait for
 //!   the vehicle.
-//! - Attitude: 1 rad; it counts if it grows and W has not settled.
+//! - Attitude: 1 rad; it counts if it grows and W has not settled. It also counts if the attitude was lost for more
+//!   than half of the flight, and for more than 2 T, all losses added up.
 //! - In the first 2 T both bounds are larger by `e0 + v0 T`.
 
 mod ground;
@@ -115,27 +116,52 @@ pub struct Exceeded {
     pub diverged: bool,
 }
 
-/// An error that is too large at the end and does not decrease.
+/// What counts against a flight at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ending {
-    limit: Limit,
-    value: f64,
-    max: f64,
-    grows: bool,
+pub enum Ending {
+    /// An error that is too large and does not decrease.
+    Error {
+        /// The error.
+        limit: Limit,
+        /// Its value, m or rad.
+        value: f64,
+        /// The largest value of a loop that holds its reference.
+        max: f64,
+        /// Whether it grows.
+        grows: bool,
+    },
+    /// The attitude was lost for most of the flight.
+    LostAttitude {
+        /// For how long, s.
+        lost: f64,
+        /// Time since the controller began, s.
+        flown: f64,
+    },
 }
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, scale) = match self.limit {
+        let (limit, value, max, grows) = match *self {
+            Self::Error {
+                limit,
+                value,
+                max,
+                grows,
+            } => (limit, value, max, grows),
+            Self::LostAttitude { lost, flown } => {
+                return write!(
+                    f,
+                    "attitude lost for {lost:.1} of {flown:.1} s: its error exceeded {:.3} deg (rms)",
+                    LOST.to_degrees()
+                );
+            }
+        };
+        let (unit, scale) = match limit {
             Limit::AttitudeError => ("deg", 1f64.to_degrees()),
             _ => ("m", 1.0),
         };
-        let (name, value, max) = (self.limit.name(), self.value * scale, self.max * scale);
-        let how = if self.grows {
-            "grows"
-        } else {
-            "comes no nearer"
-        };
+        let (name, value, max) = (limit.name(), value * scale, max * scale);
+        let how = if grows { "grows" } else { "comes no nearer" };
         write!(
             f,
             "{name} of {value:.3} {unit} in the end, and it {how}: a loop that holds its reference stays within {max:.3} {unit}"
@@ -208,7 +234,7 @@ pub struct Envelope {
     trends: [Trend; 2],
     /// Time (s) of the first step, and the bounds that follow from its errors (m, rad) over T.
     began: (f64, [f64; 2]),
-    /// The error of the last step that is too large for the end of a flight.
+    /// What would count against the flight if it ended with the last step.
     ending: Option<Ending>,
     saturated_since: Option<f64>,
     started: bool,
@@ -389,7 +415,7 @@ impl Envelope {
         exceeded
     }
 
-    /// The error that would count against the flight if it ended with this step.
+    /// What would count against the flight if it ended with this step.
     fn judge(&self, step: &Observed) -> Option<Ending> {
         let (began, start) = self.began;
         let is_transient = step.time - began < TRANSIENT * self.settling;
@@ -403,7 +429,7 @@ impl Envelope {
         let stays = Some([self.trends[0].stays(), far]).filter(|[value, max]| value > max);
         let turned = grows(1, turned).filter(|_| !self.lost.has_settled(step.energy));
         let ending = |limit, grows| {
-            move |[value, max]: [f64; 2]| Ending {
+            move |[value, max]: [f64; 2]| Ending::Error {
                 limit,
                 value,
                 max,
@@ -413,6 +439,15 @@ impl Envelope {
         (grows(0, far).map(ending(Limit::PositionError, true)))
             .or(stays.map(ending(Limit::PositionError, false)))
             .or(turned.map(ending(Limit::AttitudeError, true)))
+            .or_else(|| self.mostly_lost(step.time - began))
+    }
+
+    /// A vehicle that tumbles, holds its attitude by chance for some seconds and tumbles again has lost its reference,
+    /// whenever the flight ends.
+    fn mostly_lost(&self, flown: f64) -> Option<Ending> {
+        let lost = self.lost.total();
+        (lost > (0.5 * flown).max(TRANSIENT * self.settling))
+            .then_some(Ending::LostAttitude { lost, flown })
     }
 
     /// Whether the loop had lost its reference in the last step: too far away, tilted too far for a whole settling
@@ -421,7 +456,7 @@ impl Envelope {
         self.diverged || self.ending.is_some()
     }
 
-    /// The error of the last step that is too large for the end of a flight.
+    /// What would count against the flight if it ended with the last step.
     pub fn ending(&self) -> Option<Ending> {
         self.ending
     }

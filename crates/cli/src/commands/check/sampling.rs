@@ -21,8 +21,14 @@ pub(super) fn instants(
         (flight, reference) => flight.or(reference),
     };
     let end = whole.unwrap_or(HORIZON).min(LONGEST);
-    // Nobody looks at parts of a millisecond.
-    let shown = |time: f64| (time * 1e3).round() / 1e3;
+    // Rounded to milliseconds, but a positive time is never shown as 0.
+    let shown = |time: f64| {
+        if time < 1e-3 {
+            time
+        } else {
+            (time * 1e3).round() / 1e3
+        }
+    };
     let looked_at = match configured.or(of_reference) {
         Some(flight) if end < flight => match of_reference.filter(|rest| *rest <= end) {
             Some(rest) => format!("{} s looked at, then it rests", shown(rest)),
