@@ -114,7 +114,8 @@ mod tests {
     fn the_time_of_all_losses_adds_up() {
         let twice = |t: f64| f64::from((2.0..4.0).contains(&t) || t > 7.0) * 2.5;
         let total = flown(twice, |_| 5.0).total();
-        assert!((total - 5.0).abs() < 1.1, "{total}");
+        // The mean over a settling time includes up to half of it before and after each loss.
+        assert!((5.0..=7.0).contains(&total), "{total}");
         assert!(flown(|_| 2.0, |_| 5.0).total() > 9.4);
         assert_eq!(flown(|_| 0.9, |_| 5.0).total(), 0.0);
         assert_eq!(flown(|_| 2.0, |t| (-4.0 * t).exp()).total(), 0.0);
