@@ -17,7 +17,7 @@
 //!   0.9 of the previous mean. With a governor, any two decreases suffice, but not while the governor has to wait for
 //!   the vehicle.
 //! - Attitude: 1 rad; it counts if it grows and W has not settled. It also counts if the attitude was lost for more
-//!   than half of the flight, and for more than 2 T, all losses added up.
+//!   than half of the flight, and for more than 2 T, all losses added up, and W has not settled.
 //! - In the first 2 T both bounds are larger by `e0 + v0 T`.
 
 mod ground;
@@ -439,15 +439,15 @@ impl Envelope {
         (grows(0, far).map(ending(Limit::PositionError, true)))
             .or(stays.map(ending(Limit::PositionError, false)))
             .or(turned.map(ending(Limit::AttitudeError, true)))
-            .or_else(|| self.mostly_lost(step.time - began))
+            .or_else(|| self.mostly_lost(step.time - began, step.energy))
     }
 
     /// A vehicle that tumbles, holds its attitude by chance for some seconds and tumbles again has lost its reference,
-    /// whenever the flight ends.
-    fn mostly_lost(&self, flown: f64) -> Option<Ending> {
+    /// whenever the flight ends. One that has come to rest at it has regained it.
+    fn mostly_lost(&self, flown: f64, energy: f64) -> Option<Ending> {
         let lost = self.lost.total();
-        (lost > (0.5 * flown).max(TRANSIENT * self.settling))
-            .then_some(Ending::LostAttitude { lost, flown })
+        let most = lost > (0.5 * flown).max(TRANSIENT * self.settling);
+        (most && !self.lost.has_settled(energy)).then_some(Ending::LostAttitude { lost, flown })
     }
 
     /// Whether the loop had lost its reference in the last step: too far away, tilted too far for a whole settling
