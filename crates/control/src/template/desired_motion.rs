@@ -89,7 +89,7 @@ where
     /// let mut goal = ReferencePoint::at_rest(SE3::identity());
     /// goal.twist[0] = 3.0;
     /// let motion = PairKinematics { pose: SE3::exp(&Vector6::ith(0, 0.5)), twist: Vector6::ith(0, 1.0), bias_acceleration: Vector6::zeros() };
-    /// let mut desired = DesiredMotion::of_dof(Const::<6>);
+    /// let mut desired: DesiredMotion<f64, Const<6>> = DesiredMotion::of_dof(Const::<6>);
     /// let Ok(()) = template.form(&Tracking::new(&motion, &goal), &mut desired);
     /// let along = Vector6::ith(0, -(3.0 * (1.0 - 3.0) + 8.0 * 0.5) / 2.0);
     /// assert!(desired.reference_power_at(&along).unwrap().abs() < 1e-14);
