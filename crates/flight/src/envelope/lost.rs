@@ -118,7 +118,9 @@ mod tests {
         assert!((5.0..=7.0).contains(&total), "{total}");
         assert!(flown(|_| 2.0, |_| 5.0).total() > 9.4);
         assert_eq!(flown(|_| 0.9, |_| 5.0).total(), 0.0);
-        assert_eq!(flown(|_| 2.0, |t| (-4.0 * t).exp()).total(), 0.0);
+        // W falls below 1 % after 1.15 s; the largest one over a settling time does so up to one such time later.
+        let settling = flown(|_| 2.0, |t| (-4.0 * t).exp()).total();
+        assert!((1.15..=2.15).contains(&settling), "{settling}");
     }
 
     #[test]
