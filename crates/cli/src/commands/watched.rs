@@ -60,8 +60,8 @@ impl Watched {
         self.hub.is_none()
     }
 
-    /// Shows a flight of so many seconds: on the whole terminal, or unless it should be `quiet` as a bar. A terminal that is none any more does not
-    /// keep it from being flown.
+    /// Shows a flight of so many seconds: on the whole terminal, or unless it should be `quiet` as a bar. If the terminal is gone,
+    /// the flight goes on without it.
     pub fn indicate(&self, duration: Option<f64>, quiet: bool, terminal: &Terminal) -> Indicator {
         if let (Some(hub), true) = (self.hub(), self.tui) {
             let note = self.view.as_ref().map(View::url);

@@ -60,40 +60,51 @@ fn a_failed_rotor_is_found_by_the_motion() {
         ("coaxial_x8.toml", 4),
         ("hexacopter.toml", 5),
     ] {
-        let flight = |reported: bool, detect: bool| {
+        // The hexacopter spins about the vertical afterwards, and noise alone changes its error by a factor of two from seed to seed: means are
+        // compared.
+        let seeds: &[u32] = if config == "hexacopter.toml" {
+            &[1, 2, 3, 4, 5, 6]
+        } else {
+            &[1]
+        };
+        let flight = |reported: bool, detect: bool, seed: u32| {
             let fault = format!(
                 "backend.sim.faults=[{{ kind = \"dead\", actuator = \"rotor.{rotor}.thrust\", from = 5.0, until = inf, reported = {reported} }}]"
             );
             let observer = format!("controller.disturbance={{ detect_failures = {detect} }}");
             let folder = Folder::new();
-            let set = ["--set", noise, "--set", &fault, "--set", &observer];
+            let seed = format!("flight.seed={seed}");
+            let set = [
+                "--set", noise, "--set", &fault, "--set", &observer, "--set", &seed,
+            ];
             let arguments = [&["--config", config][..], &set].concat();
             let output = folder.fly(&[&arguments[..], &["--log", "flight.mcap"]].concat());
             let errors = measure(&folder, &arguments, "flight.mcap", f64::INFINITY);
             let told = String::from_utf8(output.stderr).unwrap();
             (told, errors.position.rms())
         };
+        let flights = |reported, detect| {
+            let flown: Vec<_> = (seeds.iter())
+                .map(|seed| flight(reported, detect, *seed))
+                .collect();
+            let sum: f64 = flown.iter().map(|(_, rms)| rms).sum();
+            let messages: Vec<String> = flown.into_iter().map(|(told, _)| told).collect();
+            (messages, sum / seeds.len() as f64)
+        };
         let (told, found, missed) = (
-            flight(true, false),
-            flight(false, true),
-            flight(false, false),
+            flights(true, false),
+            flights(false, true),
+            flights(false, false),
         );
         let name = format!("the actuator of `rotor.{rotor}.thrust` gives 0 %");
+        for messages in &found.0 {
+            let is_found = messages.contains("the motion shows") && messages.contains(&name);
+            assert!(is_found, "{messages}");
+        }
+        let blamed = missed.0.iter().find(|text| text.contains("gives 0 %"));
+        assert_eq!(blamed, None);
         assert!(
-            found.0.contains("the motion shows") && found.0.contains(&name),
-            "{}",
-            found.0
-        );
-        assert!(!missed.0.contains("gives 0 %"), "{}", missed.0);
-        // The hexacopter spins about the vertical afterwards, and noise alone changes its error from seed to seed by a
-        // factor of two: it is compared with the error of a failure that is not found.
-        let most = if config == "hexacopter.toml" {
-            0.5 * missed.1
-        } else {
-            missed.1.min(1.1 * told.1)
-        };
-        assert!(
-            found.1 < most,
+            found.1 < 1.1 * told.1 && found.1 < missed.1,
             "{config}: {found:?}, told {told:?}, missed {missed:?}"
         );
     }
