@@ -79,6 +79,12 @@ pub fn check() -> Result<Vec<Page>> {
             let reason = dead(link, &pages)?;
             Some(format!("{}:{}: {reason}", page.path.display(), link.line))
         }));
+        wrong.extend(page.unmerged().map(|line| {
+            format!(
+                "{}:{line}: an unresolved merge conflict",
+                page.path.display()
+            )
+        }));
     }
     println!(
         "{} pages, {} links",

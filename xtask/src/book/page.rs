@@ -76,6 +76,18 @@ impl Page {
         })
     }
 
+    /// The lines, from 1, that a merge left to be resolved.
+    pub fn unmerged(&self) -> impl Iterator<Item = usize> {
+        let is_marker = |line: &str| {
+            ["<<<<<<< ", ">>>>>>> "]
+                .iter()
+                .any(|marker| line.starts_with(marker))
+        };
+        (1..)
+            .zip(self.text.lines())
+            .filter_map(move |(n, line)| is_marker(line).then_some(n))
+    }
+
     /// The text with its links from the root of the workspace.
     pub fn rooted(&self) -> String {
         self.with_destinations(|link| Some(link.file.display().to_string()))
