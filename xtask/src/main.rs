@@ -87,7 +87,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&rest),
         Some("compare") => page::run("compare", "compare::every_controller_in_every_world", &rest),
         Some("figures") => figures::run(&rest),
-        Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest)
+        Some("faults") => page::run("faults", "real_time::faults::every_fault_one_by_one", &rest)
             .and_then(page::logs_of_many_flights),
         Some("punctual") => page::run("punctual", "real_time::times_with_every_core_busy", &rest),
         Some("recovery") => recovery::run(&rest),

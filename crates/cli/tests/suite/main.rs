@@ -1,13 +1,10 @@
 //! The tests of `fly`: one program, so that they link once.
 
-mod actuators;
 mod as_data;
 mod as_flown;
-mod autopilots;
 mod bad_input;
 mod baselines;
 mod batteries;
-mod commanding;
 mod commands;
 mod common;
 mod compare;
@@ -16,15 +13,12 @@ mod delays;
 mod disturbance;
 mod document;
 mod examples;
-mod faults;
 mod fleets;
 mod flights;
 mod ground;
-mod ground_stations;
 mod help;
 mod hostile;
 mod limits;
-mod links;
 mod log_commands;
 mod logs;
 mod misbehaviour;
@@ -39,7 +33,6 @@ mod replay;
 mod report;
 mod safety;
 mod sensors;
-mod serve;
 mod simulated_faults;
 mod spinning;
 mod sweep_troubles;

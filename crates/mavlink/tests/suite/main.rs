@@ -1,8 +1,6 @@
 //! The tests of `fly-mavlink`: one program, so that they link once.
 
-mod commanding;
 mod common;
 mod link;
 mod publishing;
-mod serial;
-mod vehicle;
+mod real_time;

@@ -1,12 +1,10 @@
 //! The tests of `fly-plugin-quadcopter`, in one program so that they link once.
 
-mod commanding;
 #[path = "../../../../mavlink/tests/suite/common/mod.rs"]
 mod common;
-mod conformance;
 #[path = "../../../../mavlink/tests/suite/common/plugin.rs"]
 mod plugin;
-mod vehicle;
+mod real_time;
 
 /// Tests that fly in real time read this lock; a test that measures time alone writes it.
 pub static ALONE: std::sync::RwLock<()> = std::sync::RwLock::new(());

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::common::{Folder, contains};
-use crate::serve::python;
+use crate::real_time::serve::python;
 
 /// Numbers of a message.
 fn numbers<const N: usize>(message: &Value, names: [&str; N]) -> [f64; N] {

@@ -1,4 +1,14 @@
-//! A backend that keeps its own clock: pacing, --arm, and Ctrl-C.
+//! What takes real time and mostly waits: `cargo xtask test` runs the tests of modules of this name beside those that compute.
+//!
+//! Here: a backend that keeps its own clock, pacing, --arm, and Ctrl-C.
+
+mod actuators;
+mod autopilots;
+mod commanding;
+mod faults;
+mod ground_stations;
+mod links;
+mod serve;
 
 use crate::common;
 

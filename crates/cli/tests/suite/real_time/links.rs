@@ -5,8 +5,8 @@ use fly_flight::supervisor::{Mode, TABLE};
 use fly_log::{Messages, Options, schema::fly as schema};
 use prost::Message as _;
 
-use crate::autopilots::{Flight, Flown, TRICOPTER, Wire};
 use crate::common::contains;
+use crate::real_time::autopilots::{Flight, Flown, TRICOPTER, Wire};
 
 /// A setpoint that is not out after 100 ms is dropped; the rest is what the autopilot's program and the machine add.
 const OLDEST_MS: f64 = 130.0;
@@ -112,7 +112,7 @@ fn links_with_faults_are_flown_over() {
 const fn with(options: &'static [&'static str]) -> Flight<'static> {
     Flight {
         options,
-        vehicle: crate::autopilots::QUADCOPTER,
+        vehicle: crate::real_time::autopilots::QUADCOPTER,
         autopilot: "px4",
         wire: Wire::Udp,
         signed: false,

@@ -1,6 +1,6 @@
 //! Whole flights of the command with autopilots made of pymavlink, which have a rigid body behind them (`tests/autopilot.py` of `fly-mavlink`).
 
-#[path = "../../../mavlink/tests/suite/common/python.rs"]
+#[path = "../../../../mavlink/tests/suite/common/python.rs"]
 #[allow(dead_code)]
 pub mod python;
 

@@ -11,7 +11,7 @@ use fly_mavlink::frames::{Vector, conjugate, heading, product, rotate};
 use serde_json::Value;
 
 const NAME: &str = "quadcopter";
-const VEHICLE: &str = include_str!("../../../../../configs/vehicles/quadcopter.toml");
+const VEHICLE: &str = include_str!("../../../../../../configs/vehicles/quadcopter.toml");
 const MASS: f64 = 0.9;
 const G: f64 = 9.81;
 const RATE: f64 = 100.0;

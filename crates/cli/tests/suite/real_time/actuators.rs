@@ -4,8 +4,8 @@ use std::net::UdpSocket;
 
 use serde_json::{Value, json};
 
-use crate::autopilots::python::Script;
 use crate::common::{Folder, contains};
+use crate::real_time::autopilots::python::Script;
 
 /// Exit code, output, messages, and what the autopilot received; `None` without pymavlink.
 fn moved(

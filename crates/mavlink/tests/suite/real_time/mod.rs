@@ -1,0 +1,5 @@
+//! What takes real time and mostly waits: `cargo xtask test` runs the tests of modules of this name beside those that compute.
+
+mod commanding;
+mod serial;
+mod vehicle;
