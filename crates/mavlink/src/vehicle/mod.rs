@@ -11,6 +11,7 @@ mod commands;
 mod error;
 mod intervals;
 mod monitor;
+mod order;
 mod parameters;
 mod time_sync;
 
@@ -40,6 +41,7 @@ pub use time_sync::ClockOffset;
 
 use commands::Commands;
 use monitor::Monitor;
+use order::Order;
 
 /// How a vehicle is found, and the message rates requested from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,12 +127,6 @@ const ANSWERS: usize = 512;
 /// Number of messages that may wait for [`Vehicle::news`].
 const NEWS: usize = 256;
 
-/// Largest reordering among one sender's messages.
-const OVERTAKEN: u8 = 100;
-
-/// After such a silence (ns) a sender may restart its sequence numbers.
-const COUNTS_ANEW: i64 = 1_000_000_000;
-
 /// Waiting threads check again after this in any case.
 const NAP: Duration = Duration::from_millis(10);
 
@@ -159,7 +155,7 @@ impl Vehicle {
             waiter: None,
             answered,
             told,
-            newest_sequence: None,
+            order: Order::default(),
             wanted: settings.system,
             monitor: Monitor::new(settings, us),
         };
@@ -292,7 +288,7 @@ impl Vehicle {
     }
 
     /// The next message of the vehicle about its status, in order: `HEARTBEAT` (except those overtaken by later
-    /// messages), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`,
+    /// ones), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`,
     /// `HOME_POSITION`, `GLOBAL_POSITION_INT`, `ATTITUDE_TARGET`. If they are not fetched, new ones are dropped.
     pub fn news(&mut self) -> Option<Received> {
         self.news.pop().ok()
@@ -404,8 +400,7 @@ struct Observer {
     waiter: Option<Thread>,
     answered: Producer<Received>,
     told: Producer<Received>,
-    /// Sequence number and arrival of the vehicle's last message in order.
-    newest_sequence: Option<(u8, i64)>,
+    order: Order,
     wanted: Option<u8>,
     monitor: Monitor,
 }
@@ -419,9 +414,8 @@ impl Listener for Observer {
             }
             return;
         }
-        let overtaken = self.is_overtaken(&received);
-        if overtaken && matches!(received.message, MavMessage::HEARTBEAT(_)) {
-            // Its mode is outdated.
+        let count = self.order.count(&received);
+        if matches!(received.message, MavMessage::HEARTBEAT(_)) && self.order.is_outdated(count) {
             return;
         }
         let mut news = self.observed.telemetry.take(&received);
@@ -485,20 +479,6 @@ fn is_news(message: &MavMessage) -> bool {
 }
 
 impl Observer {
-    /// Whether a later message of the vehicle has arrived already, by sequence number.
-    fn is_overtaken(&mut self, received: &Received) -> bool {
-        if let Some((newest, arrival)) = self.newest_sequence {
-            let behind = newest.wrapping_sub(received.sequence);
-            // A duplicate has the same content; some bridges do not count.
-            let overtaken = (1..=OVERTAKEN).contains(&behind);
-            if overtaken && received.arrival - arrival < COUNTS_ANEW {
-                return true;
-            }
-        }
-        self.newest_sequence = Some((received.sequence, received.arrival));
-        false
-    }
-
     fn publish(&mut self, lists: bool) {
         let observed = &self.observed;
         self.publisher.publish(|newest| {
