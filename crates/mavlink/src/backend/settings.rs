@@ -379,7 +379,7 @@ mod tests {
         assert!(settings.vehicle.listen_only && settings.any_type);
         let signing = settings.vehicle.link.signing.unwrap();
         assert_eq!(signing.key.to_str(), Some("/etc/fly.key"));
-        assert_eq!((signing.link, signing.unsigned_radio_status), (2, true));
+        assert_eq!((signing.link, signing.unsigned_radio_status), (2, false));
         assert_eq!(settings.command, CommandSet::Rates);
         assert_eq!(
             (

@@ -76,6 +76,12 @@ pub trait Listener: Send {
     /// A message has arrived.
     fn message(&mut self, received: Received, sender: &mut Sender);
 
+    /// Whether the sender of a message, which is passed on next, is the one to talk to. A listening UDP socket then
+    /// answers the address that it came from, and without signatures ignores others until that is silent.
+    fn is_peer(&self, _received: &Received) -> bool {
+        true
+    }
+
     /// Called after some 50 ms without a message.
     fn idle(&mut self, _sender: &mut Sender) {}
 }

@@ -14,7 +14,7 @@ use super::{Listener, Received, Sender, Shared, count, lock};
 use crate::address::Address;
 use crate::clock::monotonic;
 use crate::dialect::MavMessage;
-use crate::signing::{Refusal, Signing};
+use crate::signing::{Accepted, Refusal, Signing};
 use crate::statistics::Sequences;
 use crate::transport::{Endpoint, Streams, nothing_came};
 
@@ -131,11 +131,9 @@ impl Reader {
             }
             match outcome {
                 Ok(frame) => {
-                    if self.accepts(&frame) {
-                        if let Some(confirm) = confirm {
-                            confirm();
-                        }
-                        self.take(&frame, &mut sequences, listener);
+                    if let Some(proven) = self.accepts(&frame) {
+                        let confirm = confirm.filter(|_| proven);
+                        self.take(&frame, &mut sequences, confirm, listener);
                     }
                 }
                 Err(MessageReadError::Io(error)) if nothing_came(&error) => {
@@ -159,25 +157,26 @@ impl Reader {
         End::Stopped
     }
 
-    /// Whether a signed link accepts the frame.
-    fn accepts(&self, frame: &MAVLinkMessageRaw) -> bool {
+    /// Whether the frame may prove who its sender is; `None` if a signed link refuses it.
+    fn accepts(&self, frame: &MAVLinkMessageRaw) -> Option<bool> {
         let Some(signing) = &self.signing else {
-            return true;
+            return Some(true);
         };
         let counters = &self.shared.counters;
         match signing.verify(frame) {
-            Ok(()) => return true,
+            Ok(accepted) => return Some(accepted == Accepted::Signed),
             Err(Refusal::Unsigned) => count(&counters.unsigned, 1),
             Err(Refusal::BadSignature) => count(&counters.bad_signatures, 1),
             Err(Refusal::Replayed) => count(&counters.replayed, 1),
         }
-        false
+        None
     }
 
     fn take(
         &mut self,
         frame: &MAVLinkMessageRaw,
         sequences: &mut Sequences,
+        confirm: Option<&(dyn Fn() + Send)>,
         listener: &mut impl Listener,
     ) {
         let arrival = monotonic();
@@ -192,16 +191,18 @@ impl Reader {
         match MavMessage::parse(frame.version(), frame.message_id(), frame.payload()) {
             Ok(message) => {
                 count(&counters.messages, 1);
-                listener.message(
-                    Received {
-                        arrival,
-                        system,
-                        component,
-                        sequence: frame.sequence(),
-                        message,
-                    },
-                    &mut self.sender,
-                );
+                let received = Received {
+                    arrival,
+                    system,
+                    component,
+                    sequence: frame.sequence(),
+                    message,
+                };
+                // First, so that answers go there.
+                if let Some(confirm) = confirm.filter(|_| listener.is_peer(&received)) {
+                    confirm();
+                }
+                listener.message(received, &mut self.sender);
             }
             Err(error) => {
                 tracing::debug!(system, component, id = frame.message_id(), %error, "undecodable MAVLink message");

@@ -45,19 +45,20 @@ pub struct SigningSettings {
     pub key: PathBuf,
     /// Our number of this link, which distinguishes links that share a key.
     pub link: u8,
-    /// Whether `RADIO_STATUS` may be unsigned, as the standard allows: radios add it and have no key.
+    /// Whether `RADIO_STATUS` may be unsigned, as the standard allows: radios add it and have no key. Nothing here uses
+    /// it.
     pub unsigned_radio_status: bool,
     /// File for the signatures' time stamps; by default next to the key, as `KEY.link0.state`.
     pub state: Option<PathBuf>,
 }
 
 impl SigningSettings {
-    /// The key's file, link 0, `RADIO_STATUS` accepted unsigned, the state next to the key.
+    /// The key's file, link 0, nothing accepted unsigned, the state next to the key.
     pub fn new(key: impl Into<PathBuf>) -> Self {
         Self {
             key: key.into(),
             link: 0,
-            unsigned_radio_status: true,
+            unsigned_radio_status: false,
             state: None,
         }
     }
@@ -69,6 +70,14 @@ impl SigningSettings {
             name.into()
         })
     }
+}
+
+/// Why a frame is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    Signed,
+    /// A `RADIO_STATUS` that may be unsigned, from whomever.
+    Exempt,
 }
 
 /// Why a frame is rejected.
@@ -120,10 +129,12 @@ impl Signing {
     }
 
     /// Whether the frame was signed with our key, and later than all before it.
-    pub fn verify(&self, frame: &MAVLinkMessageRaw) -> Result<(), Refusal> {
+    pub fn verify(&self, frame: &MAVLinkMessageRaw) -> Result<Accepted, Refusal> {
         let raw = match frame {
             MAVLinkMessageRaw::V2(raw) if raw.incompatibility_flags() & SIGNED != 0 => raw,
-            _ if self.unsigned_radio_status && frame.message_id() == RADIO_STATUS => return Ok(()),
+            _ if self.unsigned_radio_status && frame.message_id() == RADIO_STATUS => {
+                return Ok(Accepted::Exempt);
+            }
             _ => return Err(Refusal::Unsigned),
         };
         let mut right = [0; 6];
@@ -145,7 +156,7 @@ impl Signing {
             .window()
             .accept(stream, raw.signature_timestamp(), now())
         {
-            Ok(())
+            Ok(Accepted::Signed)
         } else {
             Err(Refusal::Replayed)
         }

@@ -47,30 +47,34 @@ fn only_what_is_signed_and_new_is_accepted() {
 
     let first = signed_at(&theirs, 1);
     let second = signed_at(&theirs, 1);
-    assert_eq!(ours.verify(&second), Ok(()));
+    assert_eq!(ours.verify(&second), Ok(Accepted::Signed));
     assert_eq!(ours.verify(&second), Err(Refusal::Replayed));
     assert_eq!(ours.verify(&first), Err(Refusal::Replayed));
     assert_eq!(
         ours.verify(&signed_at(&theirs, 2)),
-        Ok(()),
+        Ok(Accepted::Signed),
         "another system"
     );
     assert_eq!(
         ours.verify(&signed_at(&other, 1)),
         Err(Refusal::BadSignature)
     );
-    assert_eq!(ours.verify(&signed_at(&theirs, 1)), Ok(()));
+    assert_eq!(ours.verify(&signed_at(&theirs, 1)), Ok(Accepted::Signed));
 
     let heartbeat = MavMessage::HEARTBEAT(HEARTBEAT_DATA::default());
     let radio = MavMessage::RADIO_STATUS(RADIO_STATUS_DATA::default());
     assert_eq!(ours.verify(&unsigned(&heartbeat)), Err(Refusal::Unsigned));
-    assert_eq!(ours.verify(&unsigned(&radio)), Ok(()));
-    let strict = SigningSettings {
-        unsigned_radio_status: false,
-        ..SigningSettings::new(key(folder.path(), "strict", 1))
+    assert_eq!(ours.verify(&unsigned(&radio)), Err(Refusal::Unsigned));
+    let lenient = SigningSettings {
+        unsigned_radio_status: true,
+        ..SigningSettings::new(key(folder.path(), "lenient", 1))
     };
-    let strict = Signing::open(&strict).unwrap();
-    assert_eq!(strict.verify(&unsigned(&radio)), Err(Refusal::Unsigned));
+    let lenient = Signing::open(&lenient).unwrap();
+    assert_eq!(lenient.verify(&unsigned(&radio)), Ok(Accepted::Exempt));
+    assert_eq!(
+        lenient.verify(&unsigned(&heartbeat)),
+        Err(Refusal::Unsigned)
+    );
 
     // MAVLink 1 has no signatures.
     let mut bytes = Vec::new();
@@ -101,7 +105,10 @@ fn no_bit_can_be_changed() {
         let verdict = ours.verify(&MAVLinkMessageRaw::V2(changed));
         assert_eq!(verdict, Err(Refusal::BadSignature), "bit {bit}");
     }
-    assert_eq!(ours.verify(&MAVLinkMessageRaw::V2(raw)), Ok(()));
+    assert_eq!(
+        ours.verify(&MAVLinkMessageRaw::V2(raw)),
+        Ok(Accepted::Signed)
+    );
 }
 
 fn time_of(frame: &MAVLinkMessageRaw) -> u64 {
@@ -119,7 +126,7 @@ fn a_restart_forgets_nothing() {
     let old = signed_at(&theirs, 1);
     let sent = {
         let ours = Signing::open(&settings).unwrap();
-        assert_eq!(ours.verify(&old), Ok(()));
+        assert_eq!(ours.verify(&old), Ok(Accepted::Signed));
         time_of(&signed_at(&ours, 255))
     };
     let ours = Signing::open(&settings).unwrap();
@@ -127,7 +134,7 @@ fn a_restart_forgets_nothing() {
     assert!(time_of(&signed_at(&ours, 255)) > sent);
     assert_eq!(
         ours.verify(&signed_at(&theirs, 1)),
-        Ok(()),
+        Ok(Accepted::Signed),
         "an orderly end"
     );
 }
@@ -138,11 +145,11 @@ fn a_crash_forgets_nothing_either() {
     let settings = SigningSettings::new(key(folder.path(), "ours", 1));
     let theirs = Signing::open(&SigningSettings::new(key(folder.path(), "theirs", 1))).unwrap();
     let ours = Signing::open(&settings).unwrap();
-    assert_eq!(ours.verify(&signed_at(&theirs, 1)), Ok(()));
+    assert_eq!(ours.verify(&signed_at(&theirs, 1)), Ok(Accepted::Signed));
     ours.save(true).unwrap();
     // Between the last save and the crash.
     let old = signed_at(&theirs, 1);
-    assert_eq!(ours.verify(&old), Ok(()));
+    assert_eq!(ours.verify(&old), Ok(Accepted::Signed));
     let sent = time_of(&signed_at(&ours, 255));
     let left = std::fs::read(settings.state_path()).unwrap();
     drop(ours);

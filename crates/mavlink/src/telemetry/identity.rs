@@ -38,10 +38,30 @@ impl Heartbeat {
             .contains(MavModeFlag::MAV_MODE_FLAG_SAFETY_ARMED)
     }
 
-    /// Whether this is a vehicle's autopilot (and not a ground station, a gimbal, a companion computer).
+    /// Whether this is a vehicle's autopilot (and not a ground station, a gimbal, a companion computer). What stands
+    /// beside an autopilot may name the autopilot as its own.
     pub fn is_autopilot(&self) -> bool {
-        self.autopilot != MavAutopilot::MAV_AUTOPILOT_INVALID
-            && self.vehicle_type != MavType::MAV_TYPE_GCS
+        use MavType as T;
+        let is_beside = matches!(
+            self.vehicle_type,
+            T::MAV_TYPE_GCS
+                | T::MAV_TYPE_ONBOARD_CONTROLLER
+                | T::MAV_TYPE_GIMBAL
+                | T::MAV_TYPE_ADSB
+                | T::MAV_TYPE_CAMERA
+                | T::MAV_TYPE_CHARGING_STATION
+                | T::MAV_TYPE_FLARM
+                | T::MAV_TYPE_SERVO
+                | T::MAV_TYPE_ODID
+                | T::MAV_TYPE_BATTERY
+                | T::MAV_TYPE_PARACHUTE
+                | T::MAV_TYPE_LOG
+                | T::MAV_TYPE_OSD
+                | T::MAV_TYPE_IMU
+                | T::MAV_TYPE_GPS
+                | T::MAV_TYPE_WINCH
+        );
+        self.autopilot != MavAutopilot::MAV_AUTOPILOT_INVALID && !is_beside
     }
 
     /// The flight mode's name, such as `OFFBOARD` or `GUIDED`; a number if it is unknown.
@@ -112,9 +132,12 @@ fn px4_mode(custom_mode: u32) -> Option<&'static str> {
         (4, 6) => "AUTO.LAND",
         (4, 8) => "AUTO.FOLLOW_TARGET",
         (4, 9) => "AUTO.PRECLAND",
+        (4, 10) => "AUTO.VTOL_TAKEOFF",
+        (4, 11..=18) => "AUTO.EXTERNAL",
         (5, _) => "ACRO",
         (6, _) => "OFFBOARD",
         (7, _) => "STABILIZED",
+        (10, _) => "TERMINATION",
         _ => return None,
     })
 }
@@ -175,7 +198,12 @@ mod tests {
             heartbeat(MavAutopilot::MAV_AUTOPILOT_GENERIC, 4).mode(),
             "mode 4"
         );
-        assert!(heartbeat(px4, 0).armed());
+        assert!(heartbeat(px4, 0).armed() && heartbeat(px4, 0).is_autopilot());
+        let gimbal = Heartbeat {
+            vehicle_type: MavType::MAV_TYPE_GIMBAL,
+            ..heartbeat(ardupilot, 0)
+        };
+        assert!(!gimbal.is_autopilot());
         assert_eq!(type_name(MavType::MAV_TYPE_FIXED_WING), "fixed wing");
         assert_eq!(autopilot_name(MavAutopilot::MAV_AUTOPILOT_PPZ), "ppz");
     }

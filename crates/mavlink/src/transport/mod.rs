@@ -31,7 +31,7 @@ pub(crate) trait Output: Write + Send {
 pub(crate) struct Streams {
     pub reader: Box<dyn Read + Send>,
     pub writer: Box<dyn Output>,
-    /// Called when the data read last is known to come from the vehicle; determines whom a listening socket replies to.
+    /// Called when the data read last is known to come from the peer; determines whom a listening socket replies to.
     pub confirm: Option<Box<dyn Fn() + Send>>,
     /// The peer's name, for the log.
     pub peer: String,
@@ -48,8 +48,8 @@ pub(crate) enum Endpoint {
 impl Endpoint {
     /// Binds sockets and opens the device, so that errors appear at once. A TCP peer may connect later.
     ///
-    /// With `authenticated`, a listening UDP socket reads from all senders and replies to the one that
-    /// [`Streams::confirm`] has named.
+    /// A listening UDP socket reads from the sender that [`Streams::confirm`] has named, until it is silent, and replies to
+    /// it; with `authenticated` it reads from all senders.
     pub fn open(address: &Address, authenticated: bool) -> io::Result<Self> {
         Ok(match address {
             Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?, authenticated)?),

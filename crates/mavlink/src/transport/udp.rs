@@ -20,62 +20,68 @@ pub(crate) struct Endpoint {
 enum Peer {
     /// Always this one; others are ignored.
     Fixed(SocketAddr),
-    /// The first sender, until it is silent. Datagrams of others are dropped meanwhile: replies must reach the vehicle
-    /// that is read.
-    Heard(Option<(SocketAddr, Instant)>),
-    /// The sender that proved to be the vehicle; all senders are read until then.
-    Confirmed {
-        heard: Option<(SocketAddr, Instant)>,
+    /// The sender that proved to be the peer ([`Peer::confirm`]). Before, all are read and the first one is answered.
+    Heard {
+        /// Where it sends from, when that last sent, and whether it is confirmed.
+        heard: Option<(SocketAddr, Instant, bool)>,
         /// Sender of the last datagram.
         last: Option<SocketAddr>,
+        /// Signatures tell who is who: all are read at all times, and nobody is answered who has not signed.
+        authenticated: bool,
     },
 }
 
 impl Peer {
+    fn listening(authenticated: bool) -> Self {
+        Self::Heard {
+            heard: None,
+            last: None,
+            authenticated,
+        }
+    }
+
     fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Fixed(address) => Some(*address),
-            Self::Heard(heard) | Self::Confirmed { heard, .. } => heard.map(|(address, _)| address),
+            Self::Heard { heard, .. } => heard.map(|(address, ..)| address),
         }
     }
 
-    /// Whether to accept a datagram from there.
+    /// Whether to accept a datagram from there. Without signatures, those of others are dropped while the peer is
+    /// there: they may have its numbers.
     fn admit(&mut self, from: SocketAddr, now: Instant) -> bool {
-        match self {
-            Self::Fixed(address) => *address == from,
-            Self::Heard(heard) => {
-                let admitted = match heard {
-                    Some((address, last)) => {
-                        *address == from || now.duration_since(*last) > PEER_SILENCE
-                    }
-                    None => true,
-                };
-                if admitted {
-                    if heard.is_none_or(|(address, _)| address != from) {
-                        tracing::info!(%from, "MAVLink peer heard");
-                    }
-                    *heard = Some((from, now));
-                }
-                admitted
+        let Self::Heard {
+            heard,
+            last,
+            authenticated,
+        } = self
+        else {
+            return self.address() == Some(from);
+        };
+        match heard {
+            Some((address, at, _)) if *address == from => *at = now,
+            Some((_, at, true)) if !*authenticated && now.duration_since(*at) <= PEER_SILENCE => {
+                return false;
             }
-            Self::Confirmed { last, .. } => {
-                *last = Some(from);
-                true
-            }
+            None if !*authenticated => *heard = Some((from, now, false)),
+            _ => {}
         }
+        *last = Some(from);
+        true
     }
 
-    /// The last datagram came from the vehicle.
+    /// The last datagram came from the peer.
     fn confirm(&mut self, now: Instant) {
-        if let Self::Confirmed {
+        if let Self::Heard {
             heard,
             last: Some(from),
+            ..
         } = self
         {
-            if heard.is_none_or(|(address, _)| address != *from) {
-                tracing::info!(%from, "MAVLink peer confirmed");
+            if heard.is_none_or(|(address, _, confirmed)| address != *from || !confirmed) {
+                tracing::info!(%from, "MAVLink peer heard");
             }
-            *heard = Some((*from, now));
+            *heard = Some((*from, now, true));
         }
     }
 }
@@ -83,15 +89,7 @@ impl Peer {
 impl Endpoint {
     /// Listens on the first address that can be bound.
     pub fn listen(addresses: &[SocketAddr], authenticated: bool) -> io::Result<Self> {
-        let peer = if authenticated {
-            Peer::Confirmed {
-                heard: None,
-                last: None,
-            }
-        } else {
-            Peer::Heard(None)
-        };
-        Self::new(UdpSocket::bind(addresses)?, peer)
+        Self::new(UdpSocket::bind(addresses)?, Peer::listening(authenticated))
     }
 
     /// Sends to the first address, from a port that the system chooses.
@@ -205,25 +203,39 @@ mod tests {
     fn a_peer_is_kept_until_it_is_silent() {
         let [a, b]: [SocketAddr; 2] = [([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 2).into()];
         let start = Instant::now();
-        let mut peer = Peer::Heard(None);
+        let mut peer = Peer::listening(false);
         assert!(peer.admit(a, start));
+        peer.confirm(start);
         assert!(!peer.admit(b, start + PEER_SILENCE / 2));
         assert!(peer.admit(a, start + PEER_SILENCE));
         assert!(!peer.admit(b, start + PEER_SILENCE * 3 / 2));
         assert!(peer.admit(b, start + PEER_SILENCE * 5 / 2));
+        assert_eq!(peer.address(), Some(a), "b has proved nothing");
+        peer.confirm(start + PEER_SILENCE * 5 / 2);
         assert_eq!(peer.address(), Some(b));
+        assert!(!peer.admit(a, start + PEER_SILENCE * 3));
         let mut fixed = Peer::Fixed(a);
         assert!(!fixed.admit(b, start) && fixed.admit(a, start));
+    }
+
+    #[test]
+    fn a_stranger_who_sends_first_keeps_nobody_out() {
+        let [a, b]: [SocketAddr; 2] = [([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 2).into()];
+        let start = Instant::now();
+        let mut peer = Peer::listening(false);
+        assert!(peer.admit(a, start));
+        assert_eq!(peer.address(), Some(a), "it may wait for us");
+        assert!(peer.admit(b, start));
+        peer.confirm(start);
+        assert_eq!(peer.address(), Some(b));
+        assert!(!peer.admit(a, start + PEER_SILENCE));
     }
 
     #[test]
     fn on_a_signed_link_only_a_proven_vehicle_is_answered() {
         let [a, b]: [SocketAddr; 2] = [([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 2).into()];
         let start = Instant::now();
-        let mut peer = Peer::Confirmed {
-            heard: None,
-            last: None,
-        };
+        let mut peer = Peer::listening(true);
         assert!(peer.admit(a, start) && peer.address().is_none());
         assert!(peer.admit(b, start));
         peer.confirm(start);

@@ -457,6 +457,10 @@ impl Listener for Observer {
         }
     }
 
+    fn is_peer(&self, received: &Received) -> bool {
+        self.observed.would_be_of_vehicle(received, self.wanted)
+    }
+
     fn idle(&mut self, sender: &mut Sender) {
         self.monitor.poll(monotonic(), sender);
     }
@@ -503,19 +507,29 @@ impl Observer {
 }
 
 impl Observed {
-    /// Whether the message comes from the vehicle; the first heartbeat that qualifies determines which one that is.
-    fn is_of_vehicle(&mut self, received: &Received, wanted: Option<u8>) -> bool {
-        let sender = (received.system, received.component);
+    /// Whether the message comes from the vehicle, or is the heartbeat that determines which one that is.
+    fn would_be_of_vehicle(&self, received: &Received, wanted: Option<u8>) -> bool {
         if let Some(vehicle) = self.vehicle {
-            return vehicle == sender;
+            return vehicle == (received.system, received.component);
         }
         let MavMessage::HEARTBEAT(m) = &received.message else {
             return false;
         };
         let right_number = wanted.is_none_or(|wanted| u32::from(wanted) == received.system);
-        if right_number && Heartbeat::from(m).is_autopilot() {
-            self.vehicle = Some(sender);
+        right_number && Heartbeat::from(m).is_autopilot()
+    }
+
+    /// Whether the message comes from the vehicle; the first heartbeat that qualifies determines which one that is.
+    fn is_of_vehicle(&mut self, received: &Received, wanted: Option<u8>) -> bool {
+        if self.would_be_of_vehicle(received, wanted) {
+            self.vehicle = Some((received.system, received.component));
             return true;
+        }
+        let MavMessage::HEARTBEAT(m) = &received.message else {
+            return false;
+        };
+        if self.vehicle.is_some() {
+            return false;
         }
         let other = (received.system, received.component, m.mavtype);
         if self.others.len() < MOST_OTHERS && !self.others.contains(&other) {

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use common::{UdpPeer, attitude, eventually, heartbeat, position, within};
 use fly_mavlink::dialect::{
     AttitudeTargetTypemask, COMMAND_ACK_DATA, MavCmd, MavFrame, MavMessage, MavResult, MavType,
-    PositionTargetTypemask, SET_ATTITUDE_TARGET_DATA, SET_POSITION_TARGET_LOCAL_NED_DATA,
+    PositionTargetTypemask, RADIO_STATUS_DATA, SET_ATTITUDE_TARGET_DATA,
+    SET_POSITION_TARGET_LOCAL_NED_DATA,
 };
 use fly_mavlink::{
     Command, LinkSettings, Outcome, ParameterValue, SendError, SigningSettings, Vehicle,
@@ -311,6 +312,49 @@ fn a_signed_link_takes_nothing_unsigned() {
     eventually("the refusals", || vehicle.statistics().unsigned == 20);
     assert!(vehicle.find(within(0.1)).is_err());
     assert!(peer.receive().is_none(), "a stranger is not answered");
+}
+
+/// Whom a radio's unsigned message, or our own message sent back, comes from is not answered.
+#[test]
+fn replies_of_a_signed_link_cannot_be_drawn_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut signing = SigningSettings::new(key_in(folder.path()));
+    signing.unsigned_radio_status = true;
+    let settings = VehicleSettings {
+        link: LinkSettings {
+            signing: Some(signing),
+            ..LinkSettings::default()
+        },
+        ..VehicleSettings::default()
+    };
+    let (vehicle, mut peer) = open(&settings);
+    let Some(_) = greet(&mut peer, true) else {
+        return;
+    };
+    vehicle.find(within(10.0)).unwrap();
+    let ours = frame_of(&peer);
+    let mut stranger = UdpPeer::new(peer.to, 51);
+    for _ in 0..5 {
+        stranger.send(&MavMessage::RADIO_STATUS(RADIO_STATUS_DATA::default()));
+        stranger.send_bytes(&ours);
+    }
+    eventually("them", || {
+        let found = vehicle.statistics();
+        found.messages + found.replayed >= 11
+    });
+    frame_of(&peer);
+    assert!(stranger.receive().is_none(), "a stranger is answered");
+}
+
+/// The next frame that this peer is sent.
+fn frame_of(peer: &UdpPeer) -> Vec<u8> {
+    let mut buffer = [0; 2048];
+    let mut length = 0;
+    eventually("a frame", || {
+        length = peer.socket.recv(&mut buffer).unwrap_or(0);
+        length > 0
+    });
+    buffer[..length].to_vec()
 }
 
 /// What a link does to messages, from a seed.

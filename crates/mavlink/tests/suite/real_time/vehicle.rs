@@ -174,6 +174,35 @@ fn only_the_vehicle_is_listened_to() {
     );
 }
 
+/// As where several vehicles, and ground stations, send to one port.
+#[test]
+fn whoever_else_sends_first_does_not_keep_the_vehicle_out() {
+    let vehicle = open(&VehicleSettings {
+        system: Some(2),
+        ..VehicleSettings::default()
+    });
+    let to = vehicle.local_address().unwrap();
+    let mut station = UdpPeer::new(to, 255);
+    station.send(&heartbeat(MavType::MAV_TYPE_GCS, false));
+    let _other = Flying::udp(QUAD, 1, 5000, to);
+    eventually("the other one", || vehicle.statistics().messages > 10);
+    let mut peer = UdpPeer::new(to, 2);
+    peer.send(&heartbeat(QUAD, true));
+    let found = vehicle.find(within(5.0)).unwrap();
+    assert_eq!((found.system, found.component), (2, 1));
+    // It is answered, and from then on the others' messages are not read.
+    eventually("an answer", || peer.receive().is_some());
+    let before = vehicle.statistics().messages;
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(vehicle.statistics().messages <= before + 5);
+    while station.receive().is_some() {}
+    eventually("the next answer", || {
+        peer.send(&heartbeat(QUAD, true));
+        peer.receive().is_some()
+    });
+    assert!(station.receive().is_none(), "no longer answered");
+}
+
 #[test]
 fn a_vehicle_that_is_not_there_is_told_apart_from_one_that_is_not_understood() {
     let check = |settings: &VehicleSettings, act: &dyn Fn(&mut UdpPeer), expected: &str| {
