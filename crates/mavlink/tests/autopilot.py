@@ -15,8 +15,10 @@ kind=2                MAV_TYPE
 system=1
 already_armed=0       armed from the start
 safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
-refuse_arming=0       refuse to arm, with a reason
-refuse_modes=0        so many changes of the mode are refused
+refuse_arming=0       refuse to arm, with a reason; 2: for good
+refuse_modes=0 refuse_arms=0 refuse_takeoffs=0   so many changes of the mode, armings and take-offs are refused
+slow_arming=0.0       s from its acknowledgement until it is armed
+progress=0.0          so many s before it is acknowledged, a command is said to be in progress
 ack_loss=0.0          this part of the acknowledgements is never sent
 ack_delay=0.0         s
 late_landing=0        no heartbeat tells of a landing before it is over
@@ -365,7 +367,8 @@ class Autopilot:
         self.mav.seq = RANDOM.randrange(256)
         self.vehicle = Vehicle()
         self.start()
-        self.refuse_modes = option("refuse_modes", 0)
+        self.refuse_modes, self.refuse_arms = option("refuse_modes", 0), option("refuse_arms", 0)
+        self.refuse_takeoffs = option("refuse_takeoffs", 0)
         self.initialising = option("initialising", 0)
         self.tested_until = 0.0
         self.acks, self.took_off_at, self.texts, self.unplugged = [], None, 0, False
@@ -390,6 +393,7 @@ class Autopilot:
         self.boot = time.monotonic() - 5.0
         self.mode, self.armed, self.armed_at = PILOT, option("already_armed", 0) > 0, 0.0
         self.target = None  # what it follows, with its kind
+        self.arm_at = None
         self.heard = -1e9
         self.recent = []
         self.takeoff_to = None
@@ -526,10 +530,20 @@ class Autopilot:
         elif not any(rates_ignored[:2]):
             self.target = ("rates", rates, u)
 
+    def arm(self):
+        """Once it is due."""
+        if self.arm_at and self.now >= self.arm_at:
+            self.arm_at = None
+            self.armed, self.armed_at = True, self.now
+            self.report["armed"] += 1
+
     def acknowledge(self, command, result):
         self.report["commands"].setdefault(str(command), []).append(result)
         if RANDOM.random() >= option("ack_loss", 0):
-            self.acks.append((self.now + option("ack_delay", 0), command, result))
+            at = self.now + option("ack_delay", 0)
+            if option("progress", 0):
+                self.acks.append((at, command, MAV.MAV_RESULT_IN_PROGRESS))
+            self.acks.append((at + option("progress", 0), command, result))
 
     def command(self, m):
         OK, REFUSED, FAILED = MAV.MAV_RESULT_ACCEPTED, MAV.MAV_RESULT_TEMPORARILY_REJECTED, MAV.MAV_RESULT_FAILED
@@ -566,15 +580,20 @@ class Autopilot:
             if m.param1 > 0.5:
                 streamed = not PX4 or self.now - self.heard < 0.5
                 ready = option("refuse_arming", 0) == 0 and self.mode == COMMANDED and streamed
+                if ready and self.refuse_arms > 0:
+                    self.refuse_arms -= 1
+                    ready = False
                 if ready and not self.armed:
-                    self.armed, self.armed_at = True, self.now
-                    self.report["armed"] += 1
+                    self.arm_at = self.arm_at or self.now + option("slow_arming", 0)
+                    self.arm()
                 elif not ready:
                     self.report["refused"].append("arm")
                     self.say("Arming denied: Resolve system health failures first" if PX4 else "Arm: Compass not calibrated")
-                self.acknowledge(m.command, OK if ready else (REFUSED if PX4 else FAILED))
+                refusal = MAV.MAV_RESULT_DENIED if option("refuse_arming", 0) == 2 else REFUSED if PX4 else FAILED
+                self.acknowledge(m.command, OK if ready else refusal)
             elif self.vehicle.landed or forced:
                 self.report["forced"] += int(forced)
+                # What it has begun, it finishes first.
                 self.armed = False
                 self.acknowledge(m.command, OK)
             else:
@@ -584,6 +603,9 @@ class Autopilot:
             # Above home, and never downwards.
             height = m.param7 - option("home", 0)
             ready = self.armed and self.mode == COMMANDED and self.vehicle.landed and height > 0
+            if ready and self.refuse_takeoffs > 0:
+                self.refuse_takeoffs -= 1
+                ready = False
             if ready:
                 self.takeoff_to, self.target = height, None
             self.acknowledge(m.command, OK if ready else FAILED)
@@ -786,6 +808,7 @@ class Autopilot:
         while not select.select([sys.stdin], [], [], 0)[0]:
             self.now = time.monotonic()
             self.receive()
+            self.arm()
             self.wire.flush(self.now)
             for ack in [a for a in self.acks if a[0] <= self.now]:
                 self.acks.remove(ack)

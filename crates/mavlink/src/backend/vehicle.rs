@@ -388,7 +388,15 @@ impl<A: Airframe> MavlinkVehicle<A> {
             Some(path) => Record { path: path.clone() },
             None => Record::of(&make, system),
         };
-        let restored = Parameters::restore(vehicle, &record);
+        // Nothing is changed on a vehicle that may be in the air.
+        let is_armed = (vehicle.telemetry().heartbeat())
+            .map_or(found.heartbeat, |newest| newest.value)
+            .armed();
+        let restored = if is_armed {
+            Parameters::remaining(&record)
+        } else {
+            Parameters::restore(vehicle, &record)
+        };
         for line in &restored {
             tracing::warn!("left by an earlier flight: {line}");
         }
@@ -397,7 +405,9 @@ impl<A: Airframe> MavlinkVehicle<A> {
         let set = self.settings.command;
         let requirements = autopilot.requirements(set);
         let mut parameters = Parameters::read(vehicle, requirements, health.hears_radio())?;
-        if self.settings.set_parameters {
+        if self.settings.set_parameters && is_armed {
+            tracing::warn!("the vehicle is armed: its parameters are left as they are");
+        } else if self.settings.set_parameters {
             parameters.correct(vehicle, &record)?;
         }
         parameters.tell();

@@ -171,7 +171,7 @@ impl Parameters {
     /// Sets what is wrong, keeping the old values in a file until they are [set back](Self::restore).
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be read or written.
     pub fn correct(&mut self, vehicle: &mut Vehicle, record: &Record) -> Result<(), Error> {
         let wrong: Vec<_> = self
             .all
@@ -189,7 +189,7 @@ impl Parameters {
             .iter()
             .map(|(checked, before, to)| (checked.requirement.name.to_owned(), *before, *to))
             .collect();
-        record.write(&old)?;
+        record.add(&old)?;
         for (checked, before, to) in wrong {
             let outcome = set(vehicle, checked.requirement.name, to)?;
             if matches!(outcome, ParameterOutcome::Set { .. }) {

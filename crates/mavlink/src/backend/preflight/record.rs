@@ -30,7 +30,23 @@ impl Record {
         }
     }
 
-    /// Keeps the entries, beside those that an earlier flight has left.
+    /// Keeps the entries beside those that an earlier flight has left, whose values before it are the first ones.
+    ///
+    /// # Errors
+    /// The file cannot be read, understood or written.
+    pub fn add(&self, entries: &[Entry]) -> Result<(), Error> {
+        let mut all = self.read()?;
+        for (name, before, set) in entries {
+            match all.iter_mut().find(|entry| entry.0 == *name) {
+                Some(left) if left.1.kind() == set.kind() => left.2 = *set,
+                Some(left) => *left = (name.clone(), *before, *set),
+                None => all.push((name.clone(), *before, *set)),
+            }
+        }
+        self.write(&all)
+    }
+
+    /// Keeps these entries only.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -134,6 +150,28 @@ mod tests {
         assert_eq!(record.read().unwrap(), entries);
         record.remove();
         assert_eq!(record.read().unwrap(), []);
+    }
+
+    /// What an earlier flight has set and nobody could set back is not forgotten by the next one.
+    #[test]
+    fn what_an_earlier_flight_has_left_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = Record {
+            path: folder.path().join("parameters.txt"),
+        };
+        let entry = |name: &str, before, set| (name.to_owned(), V::I32(before), V::I32(set));
+        record
+            .write(&[entry("GUID_OPTIONS", 0, 8), entry("A", 1, 2)])
+            .unwrap();
+        record
+            .add(&[entry("GUID_OPTIONS", 1, 9), entry("DISARM_DELAY", 2, 5)])
+            .unwrap();
+        let expected = [
+            entry("GUID_OPTIONS", 0, 9),
+            entry("A", 1, 2),
+            entry("DISARM_DELAY", 2, 5),
+        ];
+        assert_eq!(record.read().unwrap(), expected);
     }
 
     #[test]

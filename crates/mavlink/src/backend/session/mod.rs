@@ -95,6 +95,8 @@ pub(crate) struct Session {
     hover: Hover,
     hover_is_given: bool,
     restarts: u64,
+    /// Whether it has been told to arm, and has not said since that it is armed or disarmed.
+    may_arm: bool,
     pub counts: Counts,
     /// What happened, for the report.
     pub events: Vec<String>,
@@ -142,6 +144,7 @@ impl Session {
             hover: Hover::default(),
             hover_is_given: setup.hover_is_given,
             restarts: vehicle.telemetry().restarts(),
+            may_arm: false,
             counts: Counts::default(),
             events: Vec::new(),
         })
@@ -384,7 +387,7 @@ impl Session {
     /// Begins to stop the motors of a vehicle on the ground.
     pub fn disarm(&mut self, now: i64) -> Result<(), Error> {
         self.is_ours()?;
-        self.begin(Task::disarm(false, now));
+        self.begin(Task::disarm(false, self.may_arm, now));
         Ok(())
     }
 
@@ -394,7 +397,7 @@ impl Session {
         self.begin(match request {
             Request::Land => Task::change(Mode::Land, now),
             Request::Hold => Task::change(Mode::Hold, now),
-            Request::Terminate => Task::disarm(true, now),
+            Request::Terminate => Task::disarm(true, self.may_arm, now),
             other => {
                 return Err(Error::unsupported(format!(
                     "the vehicle cannot {} by itself",

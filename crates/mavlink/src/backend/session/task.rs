@@ -30,6 +30,12 @@ const AGAIN: i64 = SECOND / 2;
 /// Reasons arrive within this time after the refusal, ns.
 const REASONS: i64 = 7 * SECOND / 10;
 
+/// A heartbeat this long after the order to disarm knows of an order to arm before it, ns.
+const SETTLED: i64 = SECOND;
+
+/// A take-off that is refused, but not for good, is asked for again for so long, ns.
+const TAKE_OFF_REFUSED: i64 = 4 * SECOND;
+
 /// How near to its height a vehicle has taken off, m and a part of the height …
 const NEAR: f64 = 0.3;
 const NEAR_PART: f64 = 0.1;
@@ -55,7 +61,14 @@ pub(super) enum Task {
     Arm(Arm),
     TakeOff(TakeOff),
     Change { mode: Mode, sent: Sent },
-    Disarm { force: bool, sent: Sent },
+    Disarm(Disarm),
+}
+
+pub(super) struct Disarm {
+    force: bool,
+    /// Whether it has been told to arm and may do so after the newest heartbeat.
+    may_arm: bool,
+    sent: Sent,
 }
 
 pub(super) struct Arm {
@@ -89,6 +102,7 @@ pub(super) struct Sent {
     until: i64,
     ticket: Option<Ticket>,
     next: i64,
+    /// Since when it is refused, and the last result.
     refused: Option<(i64, MavResult)>,
     acknowledged: bool,
 }
@@ -123,7 +137,10 @@ impl Sent {
             self.ticket = None;
             self.next = now.saturating_add(AGAIN);
             match outcome {
-                Outcome::Refused { result, .. } => self.refused = Some((now, result)),
+                Outcome::Refused { result, .. } => {
+                    let since = self.refused.map_or(now, |(since, _)| since);
+                    self.refused = Some((since, result));
+                }
                 Outcome::Accepted { .. } => {
                     self.acknowledged = true;
                     self.refused = None;
@@ -137,6 +154,20 @@ impl Sent {
             // Too many in progress: retry at the next poll.
             self.ticket = vehicle.begin(command, self.until).ok();
         }
+    }
+
+    /// Whether a refusal is final at `now`: one for good when its reasons have arrived; any other after so long (ns), since
+    /// what it is for may pass.
+    fn is_refused(&self, now: i64, patience: i64) -> bool {
+        self.refused.is_some_and(|(since, result)| {
+            let for_good = !matches!(
+                result,
+                MavResult::MAV_RESULT_TEMPORARILY_REJECTED
+                    | MavResult::MAV_RESULT_FAILED
+                    | MavResult::MAV_RESULT_CANCELLED
+            );
+            now >= since.saturating_add(if for_good { REASONS } else { patience })
+        })
     }
 
     /// The error for a command that the vehicle did not carry out.
@@ -198,10 +229,13 @@ impl Task {
         Self::Change { mode, sent }
     }
 
-    pub fn disarm(force: bool, now: i64) -> Self {
+    pub fn disarm(force: bool, may_arm: bool, now: i64) -> Self {
         let timeout = if force { LANDING } else { DISARMING };
-        let sent = Sent::new(now, timeout);
-        Self::Disarm { force, sent }
+        Self::Disarm(Disarm {
+            force,
+            may_arm,
+            sent: Sent::new(now, timeout),
+        })
     }
 
     /// The requested mode.
@@ -219,7 +253,7 @@ impl Task {
 
     /// Whether it stops the motors.
     pub fn disarms(&self) -> bool {
-        matches!(self, Self::Disarm { .. })
+        matches!(self, Self::Disarm(_))
     }
 }
 
@@ -235,7 +269,7 @@ impl Session {
             Task::Arm(arm) => self.step_arm(arm, vehicle, state, now),
             Task::TakeOff(take_off) => self.step_take_off(take_off, vehicle, state, now),
             Task::Change { mode, sent } => self.step_change(*mode, sent, vehicle, state, now),
-            Task::Disarm { force, sent } => self.step_disarm(*force, sent, vehicle, now),
+            Task::Disarm(disarm) => self.step_disarm(disarm, vehicle, now),
         }
     }
 
@@ -326,18 +360,11 @@ impl Session {
             }
             ArmStep::Arm => {
                 if self.health.is_armed() {
+                    self.may_arm = false;
                     self.say("the vehicle is armed".to_owned());
                     return Ok(Step::Done);
                 }
-                // A refusal is final, unless the vehicle's own checks are still under way.
-                let final_refusal = arm.sent.refused.is_some_and(|(at, _)| {
-                    let timeout = if self.health.is_unready() {
-                        ARMING
-                    } else {
-                        REASONS
-                    };
-                    now >= at.saturating_add(timeout)
-                });
+                let final_refusal = arm.sent.is_refused(now, ARMING);
                 if final_refusal || now >= arm.sent.until {
                     self.stream = Stream::None;
                     self.urgent.allow(false);
@@ -350,6 +377,7 @@ impl Session {
                     let reasons = self.health.reasons(arm.sent.begun);
                     return Err(arm.sent.failure("arm", &reasons));
                 }
+                self.may_arm = true;
                 arm.sent.poll(vehicle, Autopilot::arm(true, false), now);
                 Ok(Step::Wait)
             }
@@ -381,10 +409,7 @@ impl Session {
                 let begun = climbed > CLIMBED || task.sent.acknowledged;
                 if !begun {
                     task.sent.poll(vehicle, command, now);
-                    let refused = task
-                        .sent
-                        .refused
-                        .is_some_and(|(at, _)| now >= at.saturating_add(REASONS));
+                    let refused = task.sent.is_refused(now, TAKE_OFF_REFUSED);
                     if refused && !self.health.is_airborne(now) {
                         let reasons = self.health.reasons(task.sent.begun);
                         return Err(task.sent.failure("take off", &reasons));
@@ -479,15 +504,24 @@ impl Session {
 
     fn step_disarm(
         &mut self,
-        force: bool,
-        sent: &mut Sent,
+        disarm: &mut Disarm,
         vehicle: &mut Vehicle,
         now: i64,
     ) -> Result<Step, Error> {
+        let Disarm {
+            force,
+            may_arm,
+            sent,
+        } = disarm;
+        let (force, since) = (*force, sent.begun.saturating_add(SETTLED));
         if force {
             self.stream = Stream::None;
         }
-        if !self.health.is_armed() {
+        if *may_arm && self.heard(since, |h| !h.armed()) {
+            *may_arm = false;
+        }
+        if !self.health.is_armed() && !*may_arm {
+            self.may_arm = false;
             self.over("the vehicle is disarmed");
             return Ok(Step::Done);
         }

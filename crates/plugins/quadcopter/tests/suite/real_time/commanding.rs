@@ -360,14 +360,18 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 15] = [
+    let cases: [fn(); 19] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
         a_link_that_returns_may_bring_another_mode,
         a_refusal_is_told_with_its_reason,
+        a_refusal_for_good_is_told_at_once_and_others_are_got_over,
+        a_take_off_that_is_refused_is_told,
+        parameters_of_an_armed_vehicle_are_left_alone,
         two_vehicles_of_one_number_are_not_armed,
         what_may_be_armed_is_disarmed,
+        a_flight_that_ends_while_it_arms_leaves_it_disarmed,
         wrong_parameters_are_not_flown_with,
         parameters_are_set_back_on_the_ground,
         a_take_off_counts_from_where_it_stands,
@@ -507,6 +511,73 @@ fn a_refusal_is_told_with_its_reason() {
     }
 }
 
+fn a_refusal_for_good_is_told_at_once_and_others_are_got_over() {
+    let settings = "set_parameters = true\n";
+    let Some(flight) = Flight::new("px4", &["refuse_arming=2"], settings) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let begun = Instant::now();
+    let error = flight.arm().unwrap_err();
+    assert!(error.message.contains("(denied)"), "{error}");
+    // One second of stream, a heartbeat in the mode, and the reasons.
+    assert!(begun.elapsed() < Duration::from_secs(4));
+    flight.end();
+    // The answers take longer than the wait before a request is repeated.
+    for (autopilot, options) in [
+        ("px4", &["refuse_arms=2", "ack_delay=0.4"][..]),
+        (
+            "ardupilot",
+            &["refuse_arms=2", "refuse_takeoffs=2", "ack_delay=0.4"],
+        ),
+        ("ardupilot", &["progress=0.7"]),
+    ] {
+        let Some(flown) = fly(autopilot, "attitude", options, settings, 3.5) else {
+            return;
+        };
+        flown.is_orderly();
+    }
+}
+
+fn a_take_off_that_is_refused_is_told() {
+    let settings = "set_parameters = true\n";
+    let Some(flight) = Flight::new("ardupilot", &["refuse_takeoffs=1000"], settings) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    let begun = Instant::now();
+    let error = flight.take_off().unwrap_err();
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (
+            ErrorKind::Refused,
+            "the vehicle refused to take off (failed)"
+        )
+    );
+    assert!(begun.elapsed() < Duration::from_secs(8));
+    flight.instance.disarm().unwrap();
+    flight.complete(5).unwrap();
+    flight.end();
+}
+
+/// It may be in the air, where an earlier flight has left it.
+fn parameters_of_an_armed_vehicle_are_left_alone() {
+    let settings = "set_parameters = true\n";
+    let Some(flight) = Flight::new("ardupilot", &["already_armed=1"], settings) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.instance.arm().unwrap_err();
+    assert!(
+        error.message.starts_with("GUID_OPTIONS is 0, and should"),
+        "{error}"
+    );
+    let (report, _) = flight.end();
+    assert_eq!(report["parameters"], serde_json::json!({}));
+    assert_eq!(report["set_armed"], serde_json::json!([]));
+}
+
 /// It is armed, and nothing that it says arrives.
 fn what_may_be_armed_is_disarmed() {
     let settings = "set_parameters = true\n";
@@ -520,6 +591,32 @@ fn what_may_be_armed_is_disarmed() {
         "the vehicle acknowledged to arm, and did not"
     );
     std::thread::sleep(Duration::from_millis(300));
+    let (report, _) = flight.end();
+    assert_eq!(
+        (&report["armed"], &report["armed_at_end"]),
+        (&Value::from(1), &Value::from(false))
+    );
+}
+
+/// It is told to disarm before it says that it is armed.
+fn a_flight_that_ends_while_it_arms_leaves_it_disarmed() {
+    let settings = "set_parameters = true\n";
+    let options = ["slow_arming=0.8"];
+    let Some(flight) = Flight::new("ardupilot", &options, settings) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.instance.arm().unwrap();
+    // After that it is told to arm.
+    let is_ready = |line: &(String, String)| line.1.contains("the vehicle is in GUIDED");
+    while !flight.instance.report().iter().any(is_ready) {
+        flight.read();
+        assert_eq!(flight.instance.poll().unwrap(), Progress::Underway);
+    }
+    flight.read();
+    flight.instance.disarm().unwrap();
+    flight.complete(5).unwrap();
+    std::thread::sleep(Duration::from_millis(800));
     let (report, _) = flight.end();
     assert_eq!(
         (&report["armed"], &report["armed_at_end"]),
