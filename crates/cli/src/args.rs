@@ -34,12 +34,12 @@ Examples:
   fly --config tricopter.toml                               fly a shipped configuration
   fly --config mine.toml --set flight.duration=5            change a value for one flight
   fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
-  fly check --config mine.toml                              is everything in order?
-  fly report flight.mcap                                    look at a flight: one HTML page
+  fly check --config mine.toml                              check everything without flying
+  fly report flight.mcap                                    a report of a flight: one HTML page
   fly plot flight.mcap -o flight.png                        a picture of it
   fly log export flight.mcap --to parquet                   its numbers for other programs
   fly compare mine.toml --with controller.approach=particle  two controllers side by side
-  fly sweep sweeps/quadcopter.toml                          a thousand flights into one table
+  fly sweep sweeps/quadcopter.toml                          a thousand flights in one table
   fly tune --config mine.toml --bandwidth 2 --write mine.toml   parameters for a bandwidth of 2 rad/s";
 
 /// Model, control and fly rigid-body vehicles from one TOML file.
@@ -65,36 +65,33 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub report: Option<Option<PathBuf>>,
 
-    /// Arm a real vehicle and send it commands, after a question; without it no command is sent
+    /// Arm a real vehicle and command it, after a confirmation; without this option no command is sent
     #[arg(long)]
     pub arm: bool,
 
-    /// Arm without the question, for scripts
+    /// Arm without asking for confirmation, for scripts
     #[arg(long)]
     pub yes: bool,
     /// Show the flight to a ground station: udpout:127.0.0.1:14550, tcpin:0.0.0.0:5760, …; may be repeated
-    ///
-    /// It is told everything and obeyed in nothing. A simulation then keeps pace with real time (--speed).
+    /// It receives the state; its commands are ignored. A simulation then runs in real time (--speed).
     #[arg(long, value_name = "LINK")]
     pub mavlink_out: Vec<Address>,
 
-    /// Show the flight in a browser and in Foxglove while it is flown, on this machine alone, at this port [default: one that is free]
-    ///
-    /// The address is printed; it holds a token. A simulation then keeps pace with real time (--speed). On a terminal the page stays until Ctrl-C.
+    /// Show the flight live in a browser and in Foxglove, on this machine only, at this port [default: a free one]
+    /// The printed address contains a token. A simulation then runs in real time (--speed). On a terminal the page stays until Ctrl-C.
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
     pub view: Option<u16>,
 
-    /// Show the flight on the whole terminal while it is flown: state, errors, inputs within their limits, timing, messages
-    ///
-    /// A simulation then keeps pace with real time (--speed). Ctrl-C ends the flight; the terminal is as before after it. NO_COLOR=1 draws without colours.
+    /// Show the flight live in the terminal: state, errors, inputs within their limits, timing, messages
+    /// A simulation then runs in real time (--speed). Ctrl-C ends the flight and restores the terminal. NO_COLOR=1 turns colours off.
     #[arg(long, conflicts_with = "quiet")]
     pub tui: bool,
 
-    /// A simulation or a replay goes so many times as fast as real time; 0: as fast as it can [default: 0, with --mavlink-out, --view or --tui 1]
+    /// Speed of a simulation or replay relative to real time; 0: as fast as possible [default: 0; 1 with --mavlink-out, --view or --tui]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = not_negative)]
     pub speed: Option<f64>,
 
-    /// Refuse to fly where the closed loop has little or nothing to spare, instead of only warning
+    /// Refuse to fly if the closed loop has small margins, instead of only warning
     #[arg(long)]
     pub strict: bool,
 
@@ -102,7 +99,7 @@ pub struct Arguments {
     #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub verbose: u8,
 
-    /// Only errors, and a verdict other than `flown`: no progress bar, no summary
+    /// Print only errors and verdicts other than `flown`: no progress bar, no summary
     #[arg(short, long, global = true)]
     pub quiet: bool,
 
@@ -222,29 +219,28 @@ pub struct ReportArguments {
 /// The commands other than flying.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a vehicle and a flight of your own from frame, mass and arm length, tuned and checked
-    ///
-    /// What is left out is asked for on a terminal. The files say where each number comes from. Nothing is overwritten.
+    /// Create a vehicle and a flight from frame, mass and arm length, tuned and checked
+    /// Asks for missing values on a terminal. The files state the source of each number. Nothing is overwritten.
     New(NewArguments),
     /// Check everything that a flight needs, without flying
     Check(AsData),
-    /// Say what the closed loop is like; find its parameters from poles or a bandwidth
+    /// Analyse the closed loop; find its parameters from poles or a bandwidth
     ///
     /// Prints the parameters of the controller, the poles of the closed loop, the largest lag of the
-    /// actuators at which it is stable, and what the actuators have left in hover. Without poles and
-    /// bandwidth the controller is looked at as it is configured. --config may name a vehicle file.
+    /// actuators at which it is stable, and the margins of the actuators in hover. Without poles and bandwidth it analyses the
+    /// configured controller. --config may name a vehicle file.
     Tune(TuneArguments),
     /// Fly thousands of flights that differ in chosen keys, on all cores, into one table
     ///
-    /// Every flight is a row: what was varied, verdict, errors, saturation, energies. Rows go to a journal that
-    /// survives a kill; the same command flies on. Exit code 0 once all rows are there, whatever their verdicts.
+    /// Every flight is a row: varied values, verdict, errors, saturation, energies. Rows go to a journal that survives a kill; the
+    /// same command continues it. Exit code 0 once all rows are complete, whatever their verdicts.
     Sweep(SweepArguments),
-    /// Give the simulated vehicle to an autopilot: be the plant of PX4 or ArduPilot
+    /// Serve the simulated vehicle to an autopilot, as the plant of PX4 or ArduPilot
     ///
-    /// The simulation of --config (sensors, ground, faults) takes its commands from the autopilot and goes on in
-    /// step with it. Ctrl-C ends it. docs/hil.md has the commands on both sides.
+    /// The simulation of --config (sensors, ground, faults) takes its commands from the autopilot, in lockstep with it. Ctrl-C ends
+    /// it. docs/hil.md lists the commands on both sides.
     Serve(ServeArguments),
-    /// Show which output drives what; move one actuator at a time of a real vehicle without propellers
+    /// List the actuators and their outputs; move them one at a time on a real vehicle without propellers
     ///
     /// The vehicle of --config over the link of --backend quadcopter or tricopter must not be armed. The autopilot's own
     /// timeout ends every move. docs/vehicles.md says what must be set on it.
@@ -255,14 +251,13 @@ pub enum Command {
     /// are flown, whatever their verdicts.
     Compare(CompareArguments),
     /// Show flights as one HTML page: numbers, plots, and the vehicle in motion
-    ///
-    /// Reads logs of this program and PX4's ULogs; several are laid over each other. The page needs no network.
+    /// Reads logs of this program and PX4's ULogs; several are overlaid. The page needs no network.
     Report(ReportArguments),
     /// Draw flights as one picture, SVG or PNG: the panels of a report, or chosen columns
     ///
     /// Reads logs of this program and PX4's ULogs. `fly log info LOG --signals` lists the columns. docs/plots.md shows examples.
     Plot(PlotArguments),
-    /// Look into logs: what is in them, whether they are whole; export, cut and compare them
+    /// Inspect, check, export, cut and compare logs
     #[command(subcommand)]
     Log(LogCommand),
     /// List the backends that are found, their files and signals
@@ -286,9 +281,9 @@ pub enum Command {
         #[command(flatten)]
         data: AsData,
     },
-    /// Print the JSON Schema of a kind of file, by which editors complete and check keys
+    /// Print the JSON Schema of a kind of file, with which editors complete and check keys
     ///
-    /// A file names its schema in its first line: `#:schema schema/flight.json`. docs/schema.md says how editors are told.
+    /// A file names its schema in its first line: `#:schema schema/flight.json`. docs/schema.md says how to set up editors.
     Schema(SchemaArguments),
     /// Read a system of bodies, in TOML or URDF, and print its tree
     System(SystemArguments),
@@ -307,8 +302,7 @@ pub enum Command {
 /// Which flights, and where their rows go.
 #[derive(Debug, Args)]
 pub struct SweepArguments {
-    /// The plan: a TOML file, or the name of a shipped one such as sweeps/quadcopter.toml; without it,
-    /// --config and --vary say what is flown
+    /// The plan: a TOML file, or the name of a shipped one such as sweeps/quadcopter.toml; without it, --config and --vary define the flights
     pub plan: Option<PathBuf>,
 
     /// Vary a key: 'KEY={uniform=[-1, 1]}' or values, linspace, log_uniform, normal, integers, ball,
@@ -316,42 +310,39 @@ pub struct SweepArguments {
     #[arg(long, value_name = "KEY={KIND=VALUE}")]
     pub vary: Vec<String>,
 
-    /// Flights of every point of the grid, instead of the plan's
+    /// Flights per grid point, instead of the plan's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub flights: Option<u64>,
 
-    /// Seed of all that is drawn, instead of the plan's
+    /// Seed of all random values, instead of the plan's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Threads that fly [default: as many as there are cores]
+    /// Number of threads [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// Names of the files without their ends .journal, .parquet and .csv [default: the plan's name, in
-    /// the current folder]
+    /// Path of the files without their extensions .journal, .parquet and .csv [default: the plan's name, in the current folder]
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 
-    /// Drop the rows that the journal has, and begin anew
+    /// Discard the rows in the journal and start over
     #[arg(long, conflicts_with_all = ["merge", "rerun"])]
     pub restart: bool,
 
-    /// Go on with journals, or merge them, that another build of this version began, whose physics may
-    /// differ
+    /// Also continue or merge journals begun by another build of this version, whose physics may differ
     #[arg(long)]
     pub any_build: bool,
 
-    /// Fly every n-th flight alone, from the i-th on, into a journal of its own
+    /// Fly only every n-th flight, starting with the i-th, into a separate journal
     #[arg(long, value_name = "i/n", conflicts_with_all = ["merge", "rerun", "fail_on", "json"])]
     pub shard: Option<Shard>,
 
-    /// Fly nothing: make the table from the journals of all shards
+    /// Do not fly: make the table from the journals of all shards
     #[arg(long, value_name = "JOURNAL", num_args = 1.., conflicts_with = "rerun")]
     pub merge: Vec<PathBuf>,
 
-    /// Fly this flight alone, exactly as in the campaign, with a log and its summary, and say where it
-    /// differs from its row in the journal
+    /// Fly only this flight, exactly as in the campaign, with a log and a summary, and report differences from its row in the journal
     #[arg(long, value_name = "INDEX")]
     pub rerun: Option<u64>,
 
@@ -385,7 +376,7 @@ pub struct ActuatorsArguments {
     #[command(subcommand)]
     pub action: ActuatorsAction,
 
-    /// Move them without the question, for scripts
+    /// Move them without asking for confirmation, for scripts
     #[arg(long, global = true)]
     pub yes: bool,
 }
@@ -393,9 +384,9 @@ pub struct ActuatorsArguments {
 /// What is done with the actuators.
 #[derive(Debug, Subcommand)]
 pub enum ActuatorsAction {
-    /// List them: output, pulse widths, direction, limits, and what the autopilots call them
+    /// List them: output, pulse widths, direction, limits, and their names in the autopilots
     List(AsData),
-    /// Move one, after a question
+    /// Move one, after a confirmation
     Test {
         /// Its command (rotor.0.thrust, rotor.0.tilt), or its rotor (rear, "rear tilt")
         name: String,
@@ -403,7 +394,7 @@ pub enum ActuatorsAction {
         #[command(flatten)]
         moved: MoveArguments,
     },
-    /// Move one after the other, after a question
+    /// Move one after the other, after a confirmation
     Sweep {
         /// How far and for how long.
         #[command(flatten)]
@@ -414,11 +405,11 @@ pub enum ActuatorsAction {
 /// How far and for how long.
 #[derive(Debug, Args)]
 pub struct MoveArguments {
-    /// Part of full output, 0 to 1 of motors, -1 to 1 of servos [default: 0.1 of motors, 0.3 and then -0.3 of servos]
+    /// Fraction of full output: 0 to 1 for motors, -1 to 1 for servos [default: 0.1 for motors, 0.3 and then -0.3 for servos]
     #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = part)]
     pub value: Option<f64>,
 
-    /// For so many seconds, 0.1 to 3
+    /// Duration, s, 0.1 to 3
     #[arg(long, value_name = "S", default_value = "1", value_parser = test_seconds)]
     pub seconds: f64,
 }
@@ -439,19 +430,19 @@ pub struct ServeArguments {
     #[arg(long = "as", value_name = "AUTOPILOT")]
     pub autopilot: AutopilotKind,
 
-    /// Where it is waited for: ADDRESS:PORT [default: 127.0.0.1:4560 for px4 (TCP), 127.0.0.1:9002 for ardupilot (UDP)]
+    /// Address to listen on: ADDRESS:PORT [default: 127.0.0.1:4560 for px4 (TCP), 127.0.0.1:9002 for ardupilot (UDP)]
     #[arg(long, value_name = "ADDRESS")]
     pub address: Option<SocketAddr>,
 
-    /// Steps of the simulation a second [default: rate_hz of the section serve, else 250 for px4, 1000 for ardupilot]
+    /// Simulation steps per second [default: rate_hz of the section serve, else 250 for px4, 1000 for ardupilot]
     #[arg(long, value_name = "HZ")]
     pub rate: Option<f64>,
 
-    /// So many times as fast as real time; 0: as fast as the autopilot answers
+    /// Speed relative to real time; 0: as fast as the autopilot replies
     #[arg(long, value_name = "FACTOR", default_value = "1", allow_negative_numbers = true, value_parser = not_negative)]
     pub speed: f64,
 
-    /// End after so many simulated seconds [default: with Ctrl-C]
+    /// End after this simulated time, s [default: with Ctrl-C]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = not_negative)]
     pub duration: Option<f64>,
 
@@ -472,7 +463,7 @@ pub enum AutopilotKind {
 /// Which schema, and where it goes.
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
-    /// Of which files
+    /// The kind of file
     #[arg(default_value = "flight")]
     pub kind: SchemaKind,
 
@@ -504,17 +495,16 @@ pub enum SchemaKind {
     group = ArgGroup::new("change").args(["poles", "bandwidth", "fastest", "lqr", "observer"]).multiple(true),
 )]
 pub struct TuneArguments {
-    /// Poles of the motion, 1/s: four across for a vehicle that tilts to move sideways, two for a
-    /// fully actuated one and for the joints of a system, all of them for state_feedback; complex
-    /// ones in pairs, such as -2+1i,-2-1i
+    /// Poles of the motion, 1/s: four horizontal ones for a vehicle that tilts to move sideways, two for a fully actuated one and
+    /// for the joints of a system, all of them for state_feedback; complex ones in conjugate pairs, such as -2+1i,-2-1i
     #[arg(long, value_name = "POLES", value_delimiter = ',', allow_hyphen_values = true, value_parser = pole)]
     pub poles: Vec<Complex<f64>>,
 
-    /// Instead: all poles equal, with half the power left at this frequency, rad/s
+    /// Instead: all poles equal, with this bandwidth (-3 dB), rad/s
     #[arg(long, value_name = "RAD/S", allow_negative_numbers = true)]
     pub bandwidth: Option<f64>,
 
-    /// Instead: the largest bandwidth with which the loop as it is flown keeps the margins below
+    /// Instead: the largest bandwidth at which the sampled loop keeps the margins below
     #[arg(long)]
     pub fastest: bool,
 
@@ -523,8 +513,7 @@ pub struct TuneArguments {
     #[arg(long, value_name = "JOINT=ERROR,...")]
     pub lqr: Option<String>,
 
-    /// The largest acceptable change of each input, N or N m: one number or a list [default: from the
-    /// middle of its limits to their ends]
+    /// The largest acceptable change of each input, N or N m: one number or a list [default: half the range between its limits]
     #[arg(
         long,
         allow_negative_numbers = true,
@@ -534,13 +523,12 @@ pub struct TuneArguments {
     )]
     pub lqr_inputs: Vec<f64>,
 
-    /// The largest acceptable error of velocities, rad/s or m/s, as for --lqr [default: any]
+    /// The largest acceptable velocity errors, rad/s or m/s, as for --lqr [default: any]
     #[arg(long, value_name = "JOINT=ERROR,...", requires = "lqr")]
     pub lqr_rates: Option<String>,
 
-    /// Two poles of the turn about the vertical, of a fully actuated vehicle of all its attitude
-    /// [default: as fast as the motion; twice as fast for a fully actuated vehicle; with --fastest as
-    /// fast as it can be]
+    /// Two poles of yaw, or of the whole attitude of a fully actuated vehicle [default: as fast as the motion; twice as fast for a
+    /// fully actuated vehicle; with --fastest as fast as possible]
     #[arg(
         long,
         value_name = "POLES",
@@ -551,7 +539,7 @@ pub struct TuneArguments {
     )]
     pub attitude_poles: Vec<Complex<f64>>,
 
-    /// Instead: both equal, with half the power left at this frequency, rad/s
+    /// Instead: both equal, with this bandwidth (-3 dB), rad/s
     #[arg(
         long,
         value_name = "RAD/S",
@@ -561,38 +549,36 @@ pub struct TuneArguments {
     )]
     pub attitude_bandwidth: Option<f64>,
 
-    /// The poles, or the bandwidth, are those of the loop with the lag of its actuators, common to all
+    /// The poles or the bandwidth are those of the loop with actuator lag, which must be the same for all actuators
     #[arg(long, requires = "motion", conflicts_with = "fastest")]
     pub with_lag: bool,
 
-    /// Also the fastest observer of disturbances with which the loop keeps the margins below
+    /// Also tune the fastest disturbance observer with which the loop keeps the margins below
     #[arg(long)]
     pub observer: bool,
 
-    /// --fastest, --observer: stable with inputs that act up to this many times as strongly as the
-    /// model says, and as weakly as its inverse
+    /// --fastest, --observer: gain margin; the loop stays stable with up to this factor, and down to its inverse
     #[arg(long, allow_negative_numbers = true, value_name = "FACTOR", default_value = "2", requires = "search", value_parser = at_least_one)]
     pub gain_margin: f64,
 
-    /// --fastest, --observer: stable with up to this much more delay, s
+    /// --fastest, --observer: delay margin; the loop stays stable with up to this additional delay, s
     #[arg(long, allow_negative_numbers = true, value_name = "S", default_value = "0.01", requires = "search", value_parser = not_negative)]
     pub delay_margin: f64,
 
-    /// --fastest, --observer: the least damping ratio of the poles, below 1
+    /// --fastest, --observer: the smallest damping ratio of the poles, below 1
     #[arg(long, allow_negative_numbers = true, value_name = "RATIO", default_value = "0.5", requires = "search", value_parser = below_one)]
     pub damping: f64,
 
-    /// --fastest: an error of the position, m, or of each joint, m or rad, takes no input to its limit
-    /// from rest; 0: any may [default: 0.5 m, of joints 0.1]
+    /// --fastest: position error, m, or error of each joint, m or rad, that must not saturate an input from rest; 0: no requirement
+    /// [default: 0.5 m, 0.1 for joints]
     #[arg(long, allow_negative_numbers = true, value_name = "M", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub error: Option<f64>,
 
-    /// --fastest: the same of a vehicle's heading, degrees
+    /// --fastest: the same for a vehicle's heading, degrees
     #[arg(long, allow_negative_numbers = true, value_name = "DEGREES", default_value = "20", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub heading_error_deg: f64,
 
-    /// Put the parameters into `[controller]` of this configuration, unless a problem is found; its
-    /// comments stay
+    /// Write the parameters to `[controller]` of this configuration, unless a problem is found; comments are kept
     #[arg(long, value_name = "FILE", requires = "change")]
     pub write: Option<PathBuf>,
 

@@ -46,7 +46,7 @@ impl Exit {
     /// The table shown by `--help`.
     pub const HELP: &'static str = "\
 Exit codes:
-  0  flown to the end, or nothing to complain about
+  0  success: flown to the end, or no problems found
   1  internal error, or input and output failed
   2  the command line or the configuration is wrong
   3  the backend could not be loaded or started, or failed
@@ -55,8 +55,8 @@ Exit codes:
   6  diverged: the loop lost its reference
   7  crashed: the vehicle hit the ground
   8  a call of the backend did not return
-  9  somebody took the vehicle, as a pilot who changes its mode
-  10 nothing was armed or moved: it was not confirmed
+  9  another pilot or program took control of the vehicle
+  10 not confirmed: nothing was armed or moved
   75 another campaign writes the same journal: try again later
   130  interrupted before the end";
 }
@@ -177,7 +177,7 @@ impl From<&FlightError> for Exit {
             | FlightError::Infeasible(_)
             | FlightError::Law(_)
             | FlightError::Log(
-                LogError::Busy { .. } | LogError::Foreign { .. } | LogError::Input { .. },
+                LogError::Busy { .. } | LogError::NotALog { .. } | LogError::Input { .. },
             )
             | FlightError::Model { .. } => Self::Usage,
             FlightError::Backend(_)

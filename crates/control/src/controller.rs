@@ -14,7 +14,7 @@ use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::lead::{Ahead, Lead, LeadError};
 use crate::matching::{Matching, MatchingForce};
-use crate::plant::{FreeBodyPlant, Plant, Pursuit, SystemPlant};
+use crate::plant::{FreeBodyPlant, Plant, StrategyOutput, SystemPlant};
 use crate::rest;
 use crate::sizes::Sizes;
 use crate::spin::{SpinDesign, SpinLaw};
@@ -224,7 +224,7 @@ where
     /// [`BandwidthError`] unless the bandwidth is positive and finite.
     pub fn with_disturbance_observer(mut self, bandwidth: f64) -> Result<Self, BandwidthError> {
         let (n, p) = (self.plant.dof(), self.plant.input_dim());
-        let free = self.plant.tilts().map(|[x, _]| x - 3);
+        let free = self.plant.tilt_indices().map(|[x, _]| x - 3);
         self.observer = Some(DisturbanceObserver::new(n, p, free, bandwidth)?);
         Ok(self)
     }
@@ -232,7 +232,7 @@ where
     /// For a vehicle whose attitude is controlled by an inner loop, such as an autopilot that receives attitudes or angular velocities: the torques of its
     /// rotors are then unknown, so that the disturbance observer estimates forces only, and failures of actuators are not detected. Call it last.
     #[must_use]
-    pub fn above_an_inner_loop(mut self) -> Self {
+    pub fn with_inner_loop(mut self) -> Self {
         self.observer = self.observer.map(DisturbanceObserver::of_force);
         self.failures = None;
         self
@@ -242,15 +242,15 @@ where
     /// nothing.
     ///
     /// # Errors
-    /// [`LeadError::Remembers`] for the multirotor baselines.
+    /// [`LeadError::Stateful`] for the multirotor baselines.
     ///
     /// # Panics
     /// If the number of actuators is not p.
     pub fn with_lead(mut self, lead: Lead) -> Result<Self, LeadError> {
-        if !P::is_repeatable(&self.strategy) {
-            return Err(LeadError::Remembers);
+        if !P::is_stateless(&self.strategy) {
+            return Err(LeadError::Stateful);
         }
-        let acts = lead.part() > 0.0 && lead.time_constants().iter().any(|lag| *lag > 0.0);
+        let acts = lead.fraction() > 0.0 && lead.time_constants().iter().any(|lag| *lag > 0.0);
         self.ahead = acts.then(|| Box::new(Ahead::new(lead, &self.plant, &self.law)));
         Ok(self)
     }
@@ -269,11 +269,11 @@ where
     }
 
     /// Adds a detector of failed actuators, each with these inputs. It uses the disturbance observer's measurements; it has no effect without an observer, or
-    /// unless exactly one body is free. It only reports what it [finds](Self::take_failed); to act on it, see [`set_input_bounds`](Self::set_input_bounds).
+    /// unless exactly one body is free. It only reports what it [finds](Self::take_failure); to act on it, see [`set_input_bounds`](Self::set_input_bounds).
     #[must_use]
     pub fn with_failure_detector(mut self, actuators: Vec<Range<usize>>) -> Self {
         let n = self.plant.dof();
-        let applies = self.plant.tilts().is_some();
+        let applies = self.plant.tilt_indices().is_some();
         self.failures = applies.then(|| FailureDetector::new(n, actuators));
         self
     }
@@ -284,7 +284,7 @@ where
     /// # Errors
     /// [`AllocationError::Metric`] if there are limits and the metric with this priority is not positive definite.
     pub fn with_tilt_priority(mut self, rho: f64) -> Result<Self, AllocationError> {
-        let tilts = self.plant.tilts().filter(|_| rho != 0.0);
+        let tilts = self.plant.tilt_indices().filter(|_| rho != 0.0);
         self.tilt_priority = tilts.map(|tilts| TiltPriority { rho, tilts });
         self.take_metric()?;
         Ok(self)
@@ -476,9 +476,9 @@ where
         } else if self.observer.is_some() {
             self.plant.bias(state);
         }
-        let pursuit = self.now().ask(elapsed, state, goal)?;
-        self.take_reference_power(pursuit);
-        self.lead_on(elapsed, state, goal, pursuit)?;
+        let output = self.now().ask(elapsed, state, goal)?;
+        self.take_reference_power(output);
+        self.lead_on(elapsed, state, goal, output)?;
         let (input, u0) = (
             self.step.input.as_mut_slice(),
             self.step.demanded.as_slice(),
@@ -509,20 +509,22 @@ where
         if self.prefers_previous && self.step.input.iter().all(|u| u.is_finite()) {
             self.prefer_last();
         }
-        self.step.energies = match pursuit {
-            Pursuit::Motion => self.desired.energies,
-            Pursuit::Input => Energies::default(),
+        self.step.energies = match output {
+            StrategyOutput::DesiredMotion => self.desired.energies,
+            StrategyOutput::Input => Energies::default(),
         };
         Ok(())
     }
 
     /// Computes the power that the motion of the reference extracts in this step.
-    fn take_reference_power(&mut self, pursuit: Pursuit) {
+    fn take_reference_power(&mut self, output: StrategyOutput) {
         let (desired, step, xi_dot) = (&self.desired, &mut self.step, &mut self.acceleration);
-        step.reference_power = match pursuit {
-            Pursuit::Input => None,
-            Pursuit::Motion if desired.reference_momentum.amax() == 0.0 => desired.reference_power,
-            Pursuit::Motion => {
+        step.reference_power = match output {
+            StrategyOutput::Input => None,
+            StrategyOutput::DesiredMotion if desired.reference_momentum.amax() == 0.0 => {
+                desired.reference_power
+            }
+            StrategyOutput::DesiredMotion => {
                 let b = match &self.observer {
                     Some(_) => &self.compensated,
                     None => self.plant.last_bias(),
@@ -553,7 +555,7 @@ where
         elapsed: f64,
         state: P::State<'_>,
         goal: P::Goal<'_>,
-        pursuit: Pursuit,
+        output: StrategyOutput,
     ) -> Result<(), StepError> {
         let step = &mut self.step;
         step.demanded.copy_from(&step.unconstrained);
@@ -561,7 +563,7 @@ where
             return Ok(());
         };
         ahead.let_follow(elapsed, &step.input);
-        if pursuit == Pursuit::Input {
+        if output == StrategyOutput::Input {
             // The law did not need it.
             self.plant.bias(state);
         }
@@ -583,12 +585,12 @@ where
             plant,
             law,
             desired,
-            moment,
+            snapshot,
             u0,
             ..
         } = &mut **ahead;
-        let (state, goal) = P::at(moment);
-        if let (Some(observer), Some([x, _])) = (&self.observer, plant.tilts()) {
+        let (state, goal) = P::at(snapshot);
+        if let (Some(observer), Some([x, _])) = (&self.observer, plant.tilt_indices()) {
             plant.bias(state);
             let r = observer.force();
             plant.lean(
@@ -653,11 +655,11 @@ where
             let (M, B) = (plant.mass_matrix(), plant.input_matrix());
             if let Some(failed) = failures.observe(elapsed, d, u, B, M) {
                 // The observer's estimate has absorbed the failure, which the allocation compensates from now on.
-                observer.assume(failures.usual());
+                observer.assume(failures.nominal_residual());
                 self.failed = Some(failed);
             }
         }
-        if let Some([x, _]) = plant.tilts() {
+        if let Some([x, _]) = plant.tilt_indices() {
             let r = observer.force();
             let moment = Vector3::new(r[x], r[x + 1], r[x + 2]);
             plant.lean(observer.force_in_world(), &moment);
@@ -708,14 +710,14 @@ where
     }
 
     /// The failure detected since the last call, by the indices of the actuators in the [detector](Self::with_failure_detector).
-    pub fn take_failed(&mut self) -> Option<Failure> {
+    pub fn take_failure(&mut self) -> Option<Failure> {
         self.failed.take()
     }
 
     /// Returns whether the [detector](Self::with_failure_detector) sees a disturbance as large as a failure that no
     /// single failure explains.
-    pub fn is_unexplained(&self) -> bool {
-        (self.failures.as_ref()).is_some_and(FailureDetector::is_unexplained)
+    pub fn has_unexplained_disturbance(&self) -> bool {
+        (self.failures.as_ref()).is_some_and(FailureDetector::has_unexplained_disturbance)
     }
 
     /// The disturbance observer, if any.
@@ -760,7 +762,7 @@ where
         elapsed: f64,
         state: P::State<'_>,
         goal: P::Goal<'_>,
-    ) -> Result<Pursuit, StepError> {
+    ) -> Result<StrategyOutput, StepError> {
         let Self {
             plant,
             strategy,
@@ -775,9 +777,9 @@ where
             let R = plant.attitude(state);
             observer.compensate(plant.last_bias(), &R, compensated);
         }
-        let pursuit = plant.pursue(elapsed, strategy, state, goal, desired, u0)?;
-        match pursuit {
-            Pursuit::Motion => {
+        let output = plant.evaluate(elapsed, strategy, state, goal, desired, u0)?;
+        match output {
+            StrategyOutput::DesiredMotion => {
                 if !P::CONSTANT {
                     let (M, B) = (plant.mass_matrix(), plant.input_matrix());
                     law.update(M, &desired.mass_matrix, B)?;
@@ -790,7 +792,7 @@ where
             }
             // Without a template there is no desired inertia: of the feasible inputs take the one whose acceleration is nearest to the
             // desired one in the metric of the kinetic energy (Gauss's principle), which is independent of coordinates and units.
-            Pursuit::Input => {
+            StrategyOutput::Input => {
                 let M = plant.mass_matrix();
                 law.update(M, M, plant.input_matrix())?;
                 if observer.is_some() {
@@ -800,7 +802,7 @@ where
                 }
             }
         }
-        Ok(pursuit)
+        Ok(output)
     }
 }
 
@@ -1022,7 +1024,7 @@ impl Controller<SystemPlant> {
 
     /// The input for this state and reference, `elapsed` seconds after the previous one. The time matters only with rate limits, as for a vehicle.
     ///
-    /// Does not allocate with `active_set` (but for the first step of state feedback, see [`rest_at`](Self::rest_at)). The same sequence of calls
+    /// Does not allocate with `active_set` (but for the first step of state feedback, see [`place_at_rest`](Self::place_at_rest)). The same sequence of calls
     /// from the first on returns the same bits. If state or reference are not finite, neither is u0, and the input stays the previous one if there
     /// are limits; the caller checks that the input may be sent. State feedback has no energies: they are zero.
     ///
@@ -1084,7 +1086,7 @@ impl Controller<SystemPlant> {
     ///
     /// # Panics
     /// If the length of the configuration is not nu.
-    pub fn rest_at(&mut self, configuration: &[f64]) -> Result<(), StepError> {
+    pub fn place_at_rest(&mut self, configuration: &[f64]) -> Result<(), StepError> {
         match &mut self.strategy {
             Strategy::Feedback(feedback) => {
                 feedback.place(self.plant.model(), self.plant.inputs(), configuration)
@@ -1099,7 +1101,7 @@ impl Controller<SystemPlant> {
     ///
     /// # Panics
     /// If the length of the configuration is not nu.
-    pub fn rest_near(&self, configuration: &mut [f64]) -> bool {
+    pub fn nearest_equilibrium(&self, configuration: &mut [f64]) -> bool {
         rest::nearest(self.plant.model(), self.plant.inputs(), configuration)
     }
 

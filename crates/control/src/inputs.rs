@@ -5,10 +5,10 @@ use fly_mechanics::{Polytope, State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, DefaultAllocator, Dyn, OVector, Vector6};
 
 use crate::ReferencePoint;
-use crate::freedom::Freedom;
+use crate::attainable_force::pseudo_inverse;
+pub use crate::attainable_force::{FORCE_TOLERANCE, rank};
 use crate::plant::{FreeBodyPlant, Plant, PlantError, SystemPlant};
-use crate::reach::pseudo_inverse;
-pub use crate::reach::{REACH, rank};
+use crate::redundancy::InputRedundancy;
 use crate::sizes::Sizes;
 use crate::system::SystemReference;
 
@@ -24,7 +24,7 @@ where
     limits: Polytope,
     /// A point inside the limits.
     interior: Vec<f64>,
-    freedom: Freedom,
+    redundancy: InputRedundancy,
 }
 
 /// A feedforward input and the force that it cannot produce.
@@ -40,13 +40,13 @@ pub struct ReferenceInput {
 
 impl ReferenceInput {
     /// The missing force relative to the required one (or to 1 N if that is smaller).
-    pub fn share(&self) -> f64 {
+    pub fn missing_fraction(&self) -> f64 {
         self.missing / self.needed.max(1.0)
     }
 
     /// Returns whether the missing force is mere rounding error.
-    pub fn reached(&self) -> bool {
-        self.share() <= REACH
+    pub fn is_exact(&self) -> bool {
+        self.missing_fraction() <= FORCE_TOLERANCE
     }
 }
 
@@ -58,7 +58,7 @@ where
         let B = input_matrix(&plant);
         Self {
             inverse: pseudo_inverse(&B),
-            freedom: Freedom::new(&B, limits, interior),
+            redundancy: InputRedundancy::new(&B, limits, interior),
             limits: limits.clone(),
             interior: interior.to_vec(),
             plant,
@@ -73,11 +73,11 @@ where
     pub fn of_force(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
         let needed = DVector::from_column_slice(force.as_slice());
         let smallest = &self.inverse * &needed;
-        let stays = self.freedom.dim() == 0 || self.limits.contains(smallest.as_slice(), 0.0);
+        let stays = self.redundancy.dim() == 0 || self.limits.contains(smallest.as_slice(), 0.0);
         let input = if stays {
             smallest
         } else {
-            self.freedom.central(&smallest)
+            self.redundancy.central(&smallest)
         };
         self.judged(input, force)
     }
@@ -86,7 +86,7 @@ where
     /// of the limits; of several, the smallest. Solves a linear program. Without redundant inputs there is only one such input.
     pub fn central(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
         let needed = DVector::from_column_slice(force.as_slice());
-        let input = self.freedom.central(&(&self.inverse * needed));
+        let input = self.redundancy.central(&(&self.inverse * needed));
         self.judged(input, force)
     }
 
@@ -109,7 +109,7 @@ where
         if !P::CONSTANT {
             let B = input_matrix(&self.plant);
             self.inverse = pseudo_inverse(&B);
-            self.freedom = Freedom::new(&B, &self.limits, &self.interior);
+            self.redundancy = InputRedundancy::new(&B, &self.limits, &self.interior);
         }
         self.plant.mass_matrix() * acceleration + self.plant.bias(state)
     }

@@ -43,7 +43,7 @@ use crate::template::DesiredMotion;
 pub struct Lead {
     rotors: Rotors,
     time_constants: Vec<f64>,
-    part: f64,
+    fraction: f64,
 }
 
 /// Why a lead cannot be built.
@@ -52,49 +52,48 @@ pub struct Lead {
 pub enum LeadError {
     /// The fraction is not between 0 and 1.
     #[error(
-        "expected a number from 0 to 1, the part of the lag that commands make up for; found {0}"
+        "expected a number from 0 to 1, the fraction of the lag that the commands compensate; found {0}"
     )]
-    Part(f64),
+    Fraction(f64),
     /// The strategy has internal state, so that it cannot be evaluated twice per step.
     #[error(
-        "the baselines of multirotors have no lead: their integrals and filters move on whenever they are asked; expected particle, body, energy or a \
-         baseline for systems"
+        "multirotor baselines cannot have a lead: a second evaluation per step would advance their integrals and filters; expected particle, body, energy or a baseline for systems"
     )]
-    Remembers,
+    Stateful,
 }
 
 impl Lead {
-    /// For the rotors and motors of a system, from their time constants; compensates the fraction `part` (0 to 1) of
+    /// For the rotors and motors of a system, from their time constants; compensates the fraction `fraction` (0 to 1) of
     /// each lag.
     ///
     /// # Errors
-    /// [`LeadError::Part`].
-    pub fn of_inputs(inputs: &Inputs, part: f64) -> Result<Self, LeadError> {
-        Self::new(inputs.rotors(), inputs.time_constants(), part)
+    /// [`LeadError::Fraction`].
+    pub fn of_inputs(inputs: &Inputs, fraction: f64) -> Result<Self, LeadError> {
+        Self::new(inputs.rotors(), inputs.time_constants(), fraction)
     }
 
     /// The same for the rotors of a vehicle.
     ///
     /// # Errors
-    /// [`LeadError::Part`].
-    pub fn of_rotors(rotors: &Rotors, part: f64) -> Result<Self, LeadError> {
-        Self::new(rotors, rotors.time_constants(), part)
+    /// [`LeadError::Fraction`].
+    pub fn of_rotors(rotors: &Rotors, fraction: f64) -> Result<Self, LeadError> {
+        Self::new(rotors, rotors.time_constants(), fraction)
     }
 
-    fn new(rotors: &Rotors, time_constants: &[f64], part: f64) -> Result<Self, LeadError> {
-        if !(0.0..=1.0).contains(&part) {
-            return Err(LeadError::Part(part));
+    fn new(rotors: &Rotors, time_constants: &[f64], fraction: f64) -> Result<Self, LeadError> {
+        if !(0.0..=1.0).contains(&fraction) {
+            return Err(LeadError::Fraction(fraction));
         }
         Ok(Self {
             rotors: rotors.clone(),
             time_constants: time_constants.to_vec(),
-            part,
+            fraction,
         })
     }
 
     /// The fraction of each lag that the commands compensate.
-    pub fn part(&self) -> f64 {
-        self.part
+    pub fn fraction(&self) -> f64 {
+        self.fraction
     }
 
     /// The lag of each command, s.
@@ -119,7 +118,7 @@ impl Lead {
     fn apply(&self, now: &mut [f64], later: &[f64]) {
         let pairs = now.iter_mut().zip(later).zip(&self.time_constants);
         for ((now, later), lag) in pairs {
-            *now += self.part * lag / STEP * (later - *now);
+            *now += self.fraction * lag / STEP * (later - *now);
         }
     }
 }
@@ -140,7 +139,7 @@ where
     pub(crate) plant: P,
     pub(crate) law: Law<f64, P::Dof, Dyn>,
     pub(crate) desired: DesiredMotion<f64, P::Dof>,
-    pub(crate) moment: P::Moment,
+    pub(crate) snapshot: P::Snapshot,
     pub(crate) u0: DVector<f64>,
     /// The actuators' present outputs.
     actual: Vec<f64>,
@@ -175,7 +174,7 @@ where
             plant: plant.clone(),
             law: law.clone(),
             desired: DesiredMotion::of_dof(n),
-            moment: plant.moment(),
+            snapshot: plant.snapshot(),
             u0: DVector::zeros(p),
             actual: vec![0.0; p],
             knowledge: Knowledge::None,
@@ -262,8 +261,8 @@ where
         a.gemv(1.0, plant.input_matrix(), &self.input, 0.0);
         *a -= compensated;
         law.accelerate(a);
-        (self.plant).advance(STEP, state, a, goal, &self.goal.rate, &mut self.moment);
-        let (state, _) = P::at(&self.moment);
+        (self.plant).advance(STEP, state, a, goal, &self.goal.rate, &mut self.snapshot);
+        let (state, _) = P::at(&self.snapshot);
         self.plant.update(state);
         true
     }
@@ -275,7 +274,7 @@ where
         let tilting = self.lead.rotors.rotor_ranges().filter(|r| r.len() == 2);
         for range in tilting {
             let (thrust, tilt) = (range.start, range.start + 1);
-            let lag = self.lead.time_constants[tilt] * self.lead.part;
+            let lag = self.lead.time_constants[tilt] * self.lead.fraction;
             let turn = wrapped(later[tilt] - now[tilt]);
             let most = if lag > 0.0 {
                 LARGEST_TURN * STEP / lag
@@ -284,7 +283,7 @@ where
             };
             later[tilt] = now[tilt] + turn.clamp(-most, most);
             // A thrust is not negative.
-            let lag = self.lead.time_constants[thrust] * self.lead.part;
+            let lag = self.lead.time_constants[thrust] * self.lead.fraction;
             if lag > 0.0 {
                 later[thrust] = later[thrust].max(now[thrust] * (1.0 - STEP / lag));
             }

@@ -108,6 +108,8 @@ pub use sizes::Sizes;
 #[cfg(feature = "systems")]
 pub mod analysis;
 #[cfg(feature = "systems")]
+mod attainable_force;
+#[cfg(feature = "systems")]
 pub mod baselines;
 #[cfg(feature = "systems")]
 mod constrained;
@@ -117,8 +119,6 @@ mod controller;
 pub mod design;
 #[cfg(feature = "systems")]
 pub mod disturbance;
-#[cfg(feature = "systems")]
-mod freedom;
 #[cfg(feature = "systems")]
 pub mod governor;
 #[cfg(feature = "systems")]
@@ -138,7 +138,7 @@ pub mod poles;
 #[cfg(feature = "systems")]
 pub mod predictor;
 #[cfg(feature = "systems")]
-mod reach;
+mod redundancy;
 #[cfg(feature = "systems")]
 mod rest;
 #[cfg(feature = "systems")]

@@ -36,7 +36,7 @@ where
     /// The control strategy: what defines the desired motion.
     type Strategy;
     /// Owned storage for a state and a goal.
-    type Moment;
+    type Snapshot;
 
     /// Whether M, Mbar and B are constant, so that everything derived from them is factorised once.
     const CONSTANT: bool;
@@ -54,7 +54,7 @@ where
     fn input_dim(&self) -> usize;
 
     /// Indices, in the velocity, of the angular velocities about x and y of the only free body; `None` unless exactly one body is free.
-    fn tilts(&self) -> Option<[usize; 2]>;
+    fn tilt_indices(&self) -> Option<[usize; 2]>;
 
     /// Holds inputs at fixed values whatever is demanded, for example failed ones: `Some(value)` for each such input (p entries, in its unit). Their columns
     /// of B become zero, and their forces join b.
@@ -71,7 +71,7 @@ where
     ///
     /// # Errors
     /// [`StepError`] where the strategy is not defined.
-    fn pursue(
+    fn evaluate(
         &mut self,
         elapsed: f64,
         strategy: &mut Self::Strategy,
@@ -79,7 +79,7 @@ where
         goal: Self::Goal<'_>,
         desired: &mut DesiredMotion<f64, Self::Dof>,
         u0: &mut DVector<f64>,
-    ) -> Result<Pursuit, StepError>;
+    ) -> Result<StrategyOutput, StepError>;
 
     /// M, n x n.
     fn mass_matrix(&self) -> &OMatrix<f64, Self::Dof, Self::Dof>;
@@ -100,10 +100,10 @@ where
     fn goal_acceleration<'s>(goal: &'s Self::Goal<'_>) -> &'s [f64];
 
     /// Storage for a state and a goal.
-    fn moment(&self) -> Self::Moment;
+    fn snapshot(&self) -> Self::Snapshot;
 
     /// The state and the goal stored in `moment`.
-    fn at(moment: &Self::Moment) -> (Self::State<'_>, Self::Goal<'_>);
+    fn at(snapshot: &Self::Snapshot) -> (Self::State<'_>, Self::Goal<'_>);
 
     /// Writes state and goal a short `time` later, s, to second order in time, given the acceleration of the state and the rate of the goal's
     /// acceleration (n entries each). Allocates nothing.
@@ -114,11 +114,11 @@ where
         acceleration: &OVector<f64, Self::Dof>,
         goal: Self::Goal<'_>,
         rate: &OVector<f64, Self::Dof>,
-        out: &mut Self::Moment,
+        out: &mut Self::Snapshot,
     );
 
     /// Whether the strategy has no internal state: the same question always gets the same answer.
-    fn is_repeatable(_strategy: &Self::Strategy) -> bool {
+    fn is_stateless(_strategy: &Self::Strategy) -> bool {
         true
     }
 
@@ -137,9 +137,9 @@ where
 
 /// The output of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pursuit {
+pub enum StrategyOutput {
     /// The desired motion.
-    Motion,
+    DesiredMotion,
     /// u0.
     Input,
 }
@@ -204,7 +204,7 @@ impl Plant for FreeBodyPlant {
     type State<'a> = &'a State<f64>;
     type Goal<'a> = &'a ReferencePoint;
     type Strategy = Template<OneBody>;
-    type Moment = (State<f64>, ReferencePoint);
+    type Snapshot = (State<f64>, ReferencePoint);
 
     const CONSTANT: bool = true;
 
@@ -224,7 +224,7 @@ impl Plant for FreeBodyPlant {
         self.input_matrix.ncols()
     }
 
-    fn tilts(&self) -> Option<[usize; 2]> {
+    fn tilt_indices(&self) -> Option<[usize; 2]> {
         Some([3, 4])
     }
 
@@ -241,7 +241,7 @@ impl Plant for FreeBodyPlant {
 
     fn update(&mut self, _: &State<f64>) {}
 
-    fn pursue(
+    fn evaluate(
         &mut self,
         _: f64,
         template: &mut Self::Strategy,
@@ -249,10 +249,10 @@ impl Plant for FreeBodyPlant {
         goal: &ReferencePoint,
         desired: &mut DesiredMotion<f64, Const<6>>,
         _: &mut DVector<f64>,
-    ) -> Result<Pursuit, StepError> {
+    ) -> Result<StrategyOutput, StepError> {
         self.leaned = self.leaning(goal);
         template.evaluate(state, self.leaned.as_ref().unwrap_or(goal), desired);
-        Ok(Pursuit::Motion)
+        Ok(StrategyOutput::DesiredMotion)
     }
 
     fn mass_matrix(&self) -> &Matrix6<f64> {
@@ -283,11 +283,11 @@ impl Plant for FreeBodyPlant {
         goal.acceleration.as_slice()
     }
 
-    fn moment(&self) -> Self::Moment {
+    fn snapshot(&self) -> Self::Snapshot {
         (State::at_rest(SE3::identity()), ReferencePoint::default())
     }
 
-    fn at((state, goal): &Self::Moment) -> (&State<f64>, &ReferencePoint) {
+    fn at((state, goal): &Self::Snapshot) -> (&State<f64>, &ReferencePoint) {
         (state, goal)
     }
 
@@ -298,7 +298,7 @@ impl Plant for FreeBodyPlant {
         acceleration: &Vector6<f64>,
         goal: &ReferencePoint,
         rate: &Vector6<f64>,
-        (later, aim): &mut Self::Moment,
+        (later, aim): &mut Self::Snapshot,
     ) {
         let half = 0.5 * time * time;
         *later = State {
@@ -353,7 +353,7 @@ pub struct SystemPlant {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlantError {
     /// The system has no rotors or motors.
-    #[error("nothing drives `{system}`: a controller needs rotors or motors in its description")]
+    #[error("`{system}` has no actuators: a controller needs rotors or motors in the description")]
     NoInputs {
         /// The system's name.
         system: String,
@@ -363,8 +363,7 @@ pub enum PlantError {
     Constraint(#[from] ConstraintSetError),
     /// The system has closed loops or coupled joints.
     #[error(
-        "a controller's model is a tree of bodies, but `{system}` has {key}: leave them out of the model and describe them in the plant that is \
-         simulated"
+        "a controller's model is a tree of bodies, but `{system}` has {key}: remove them from the model, and describe them in the simulated plant"
     )]
     Constrained {
         /// The system's name.
@@ -428,7 +427,7 @@ impl Plant for SystemPlant {
     type State<'a> = (&'a [f64], &'a [f64]);
     type Goal<'a> = SystemReference<'a>;
     type Strategy = Strategy;
-    type Moment = (SystemState<f64>, SystemPoint);
+    type Snapshot = (SystemState<f64>, SystemPoint);
 
     const CONSTANT: bool = false;
 
@@ -444,7 +443,7 @@ impl Plant for SystemPlant {
         self.inputs.input_dim()
     }
 
-    fn tilts(&self) -> Option<[usize; 2]> {
+    fn tilt_indices(&self) -> Option<[usize; 2]> {
         let first = self.model.velocity_range(self.free?).start + 3;
         Some([first, first + 1])
     }
@@ -479,7 +478,7 @@ impl Plant for SystemPlant {
         }
     }
 
-    fn pursue(
+    fn evaluate(
         &mut self,
         elapsed: f64,
         strategy: &mut Strategy,
@@ -487,7 +486,7 @@ impl Plant for SystemPlant {
         goal: SystemReference<'_>,
         desired: &mut DesiredMotion,
         u0: &mut DVector<f64>,
-    ) -> Result<Pursuit, StepError> {
+    ) -> Result<StrategyOutput, StepError> {
         let (model, M) = (&self.model, &self.mass_matrix);
         match strategy {
             Strategy::Template(template) => {
@@ -506,7 +505,7 @@ impl Plant for SystemPlant {
             }
             Strategy::Feedback(feedback) => {
                 feedback.input(model, &self.inputs, (x, xi), &goal, u0)?;
-                return Ok(Pursuit::Input);
+                return Ok(StrategyOutput::Input);
             }
             Strategy::Multirotor(multirotor) => {
                 if let Some(joint) = self.free.and_then(|body| model.joint(body)) {
@@ -522,13 +521,13 @@ impl Plant for SystemPlant {
                     };
                     multirotor.input(elapsed, &state, &goal, &self.load, u0);
                 }
-                return Ok(Pursuit::Input);
+                return Ok(StrategyOutput::Input);
             }
         }
         if let Some(projection) = &mut self.projection {
             projection.template(&mut desired.mass_matrix, &mut desired.bias);
         }
-        Ok(Pursuit::Motion)
+        Ok(StrategyOutput::DesiredMotion)
     }
 
     fn mass_matrix(&self) -> &DMatrix<f64> {
@@ -563,14 +562,14 @@ impl Plant for SystemPlant {
         goal.acceleration
     }
 
-    fn moment(&self) -> Self::Moment {
+    fn snapshot(&self) -> Self::Snapshot {
         (
             SystemState::at_rest(&self.model),
             SystemPoint::new(&self.model),
         )
     }
 
-    fn at((state, goal): &Self::Moment) -> (Self::State<'_>, SystemReference<'_>) {
+    fn at((state, goal): &Self::Snapshot) -> (Self::State<'_>, SystemReference<'_>) {
         let state = (state.configuration.as_slice(), state.velocity.as_slice());
         (state, goal.as_reference())
     }
@@ -582,7 +581,7 @@ impl Plant for SystemPlant {
         acceleration: &DVector<f64>,
         goal: SystemReference<'_>,
         rate: &DVector<f64>,
-        (later, aim): &mut Self::Moment,
+        (later, aim): &mut Self::Snapshot,
     ) {
         // The mean velocity advances the configuration to second order.
         let move_on = |x: &[f64], xi: &[f64], a: &[f64], to: (&mut [f64], &mut [f64])| {
@@ -608,7 +607,7 @@ impl Plant for SystemPlant {
         }
     }
 
-    fn is_repeatable(strategy: &Strategy) -> bool {
+    fn is_stateless(strategy: &Strategy) -> bool {
         !matches!(strategy, Strategy::Multirotor(_))
     }
 

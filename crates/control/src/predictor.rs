@@ -277,13 +277,13 @@ impl StatePredictor {
             self.mean.fill(0.0);
             return self.settle_all(commands, duration, 1.0);
         };
-        delay.on_their_way.give(commands);
+        delay.on_their_way.send(commands);
         self.mean.fill(0.0);
         let mut done = 0.0;
         loop {
             let left = duration - done;
             let time = (delay.on_their_way)
-                .acting(done, &mut delay.acting)
+                .in_effect(done, &mut delay.acting)
                 .min(left);
             let part = if duration > 0.0 { time / duration } else { 1.0 };
             self.settle_all(&delay.acting, time, part);
@@ -324,7 +324,7 @@ impl StatePredictor {
         let Some(mut delay) = self.delay.take() else {
             return self.integrate(commands, duration);
         };
-        delay.on_their_way.give(commands);
+        delay.on_their_way.send(commands);
         self.integrate_delayed(&mut delay, duration.min(f64::from(MOST_STEPS) * STEP));
         delay.on_their_way.advance(duration);
         self.delay = Some(delay);
@@ -361,7 +361,7 @@ impl StatePredictor {
         while done < duration {
             let left = duration - done;
             let time = (delay.on_their_way)
-                .acting(done, &mut delay.acting)
+                .in_effect(done, &mut delay.acting)
                 .min(left);
             self.integrate(&delay.acting, time);
             if time >= left {

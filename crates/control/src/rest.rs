@@ -5,7 +5,7 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Inputs, PseudoInverse};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use crate::reach::pseudo_inverse;
+use crate::attainable_force::pseudo_inverse;
 
 /// The most Newton steps.
 const STEPS: usize = 40;

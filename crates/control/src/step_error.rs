@@ -20,9 +20,9 @@ pub enum StepError {
     #[error(transparent)]
     Allocation(#[from] AllocationError),
     /// State feedback: the inputs cannot hold the system at its reference.
-    #[error("state feedback is about a reference at rest: {0}")]
+    #[error("state feedback needs a reference at rest: {0}")]
     NotAtRest(#[from] NotAtRest),
     /// State feedback: the poles cannot be placed.
-    #[error("there is no such state feedback: {0}")]
+    #[error("the gains of state feedback cannot be computed: {0}")]
     Placement(#[from] PlacementError),
 }

@@ -40,7 +40,7 @@
 mod fastest;
 mod matched;
 
-pub use fastest::{Fastest, Limit, NoneKeeps, SCAN, fastest};
+pub use fastest::{BandwidthLimit, Fastest, NoFeasibleBandwidth, SCAN, fastest};
 
 use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
 use fly_mechanics::{SecondMoment, System, Vehicle};
@@ -133,7 +133,7 @@ pub enum TuningError {
     },
     /// Actuators without a common lag.
     #[error(
-        "the actuators have no lag in common, found {least} to {most} s: leave it out of the poles, controller.actuators.lead makes up for any"
+        "the actuators have no common lag, found {least} to {most} s: omit the lag from the poles; controller.actuators.lead compensates any lags"
     )]
     Lags {
         /// s.
@@ -146,11 +146,11 @@ pub enum TuningError {
     Attitude,
     /// An underactuated system other than a vehicle.
     #[error(
-        "the inputs move the system in {rank} of its {dof} degrees of freedom: not every joint can have poles of its own. {}tate feedback \
+        "the inputs move the system in {rank} of its {dof} degrees of freedom: the joints cannot have independent poles. {}tate feedback \
          (approach = \"state_feedback\") places all {} for small errors about one configuration, or has the gains of least cost \
          ([controller.lqr], --lqr)",
         if *.dof <= SEARCHED {
-            format!("For energies that it can follow give up to {} poles of all of it one by one; s", 2 * .dof)
+            format!("For energies that the inputs can follow, list up to {} poles of the whole system; s", 2 * .dof)
         } else {
             "S".to_owned()
         },
@@ -182,17 +182,18 @@ pub enum TuningError {
     },
     /// Joint PD uses the model's inertia, which varies.
     #[error(
-        "the poles of joint PD change with the configuration, as the inertia of the model does: computed_torque, linear or energy have the \
-         same everywhere"
+        "the poles of joint PD change with the configuration, as the inertia of the model does: expected computed_torque, linear or energy, whose poles are constant"
     )]
     ModelInertia,
     /// In joints weight, springs and dampers act instantly, but the forces that balance them lag.
     #[error(
-        "joints have no poles with a lag: weight, springs and dampers act at once, and what inputs hold against them lags; controller.actuators.lead makes up for it"
+        "joints cannot have poles with a lag: gravity, springs and dampers act at once, but the inputs that balance them lag; controller.actuators.lead compensates the lag"
     )]
     LagOfJoints,
     /// The poles of state feedback belong to the whole system, not to individual loops.
-    #[error("state feedback has no poles with a lag: controller.actuators.lead makes up for it")]
+    #[error(
+        "state feedback cannot have poles with a lag: controller.actuators.lead compensates the lag"
+    )]
     StateFeedbackLag,
     /// State feedback has no bandwidth.
     #[error(

@@ -132,7 +132,7 @@ fn act(pose: &SE3<f64>, point: [f64; 3]) -> Vector3<f64> {
 fn draw_shape(panel: &mut Panel, shape: &Shape, pose: &SE3<f64>, look: &Look) {
     let (view, color) = (&look.view, look.color);
     match shape {
-        Shape::Bar { from, to, .. } => {
+        Shape::Rod { from, to, .. } => {
             let ends = [from, to].map(|point| view.at(&act(pose, *point)));
             panel.add(Curve::new(ends.to_vec(), color).width(look.bar));
         }
@@ -164,11 +164,11 @@ fn draw_shape(panel: &mut Panel, shape: &Shape, pose: &SE3<f64>, look: &Look) {
                 panel.add(Area::new(corners.to_vec(), color).opacity(0.3 * look.opacity));
             }
         }
-        Shape::Ball { center, .. } => {
+        Shape::Sphere { center, .. } => {
             let at = view.at(&act(pose, *center));
             panel.add(Dots::new(vec![at], color).radius(4.0));
         }
-        Shape::Drum {
+        Shape::Cylinder {
             center,
             axis,
             radius,

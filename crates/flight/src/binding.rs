@@ -374,7 +374,7 @@ mod tests {
         };
         check(
             &["command.thrust", "command.angular_velocity.x"],
-            "`radio`: the backend's commands are no complete set: found `command.thrust`, `command.angular_velocity.x`; the sets are attitude: ",
+            "`radio`: the backend's commands are not a complete set: found `command.thrust`, `command.angular_velocity.x`; the sets are attitude: ",
         );
         check(
             &["rotor.0.thrust", "command.thrust"],

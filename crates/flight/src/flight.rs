@@ -96,8 +96,8 @@ impl Flight<'_> {
         if self.link.is_landing_past_a_call() && !self.mode().is_over() {
             self.pilot.hung(tick.time);
         }
-        if self.link.is_taken() {
-            self.pilot.taken(tick.time);
+        if self.link.is_taken_over() {
+            self.pilot.taken_over(tick.time);
         }
         // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
@@ -178,7 +178,7 @@ impl Flight<'_> {
     }
 
     fn write(&mut self, time: i64) -> (bool, Option<End>) {
-        let Some(commands) = self.pilot.told() else {
+        let Some(commands) = self.pilot.backend_commands() else {
             return (false, None);
         };
         match self.link.write(time, commands, self.pilot.binding()) {
@@ -204,7 +204,7 @@ impl Flight<'_> {
 
     /// How the flight ended, after the supervisor has ended it.
     fn stopped(&mut self) -> End {
-        if self.link.is_taken() {
+        if self.link.is_taken_over() {
             return End::TakenOver;
         }
         let error = self.link.take_error().map(End::Backend);
@@ -255,7 +255,7 @@ impl Flight<'_> {
         };
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
-        if self.pilot.state().is_some() && self.pilot.doubt().is_none() {
+        if self.pilot.state().is_some() && self.pilot.fault().is_none() {
             let [distance, angle] = self.pilot.start_errors();
             return Some(End::Backend(format!(
                 "not armed: the reference begins {distance:.2} m and {:.0} deg away from the vehicle after {waited:.1} s \
@@ -265,11 +265,11 @@ impl Flight<'_> {
         }
         let message = format!("no complete frame came within {waited:.1} s");
         // The fault of the last frame, if any.
-        let doubt = self
+        let fault = self
             .pilot
-            .doubt()
+            .fault()
             .filter(|_| self.link.timeline().has_frames());
-        Some(End::Backend(match doubt {
+        Some(End::Backend(match fault {
             Some(fault) => format!("{message}: {}", self.describe(fault)),
             None => message,
         }))
@@ -301,7 +301,7 @@ impl Flight<'_> {
                     ..
                 }
                 | ActuatorEvent::Changed {
-                    source: Source::Motion,
+                    source: Source::Detected,
                     ..
                 } => tracing::error!("{at:.3} s: {event}"),
                 _ => tracing::warn!("{at:.3} s: {event}"),
@@ -351,10 +351,10 @@ impl Flight<'_> {
                 tracing::warn!("{at:.3} s: frames are back after {gap:.0} ms");
             }
             (_, Mode::Flying) if event.trigger == Some(Trigger::Resume) => {
-                tracing::warn!("{at:.3} s: frames are back: flying on");
+                tracing::warn!("{at:.3} s: frames are back: resuming");
             }
             (_, Mode::Paused) => {
-                tracing::warn!("{at:.3} s: {why}skipping until the recording goes on");
+                tracing::warn!("{at:.3} s: {why}skipping until the recording continues");
             }
             (_, Mode::HoldPosition) => tracing::error!("{at:.3} s: {why}holding position"),
             (_, Mode::Descending) => tracing::error!("{at:.3} s: {why}levelling and descending"),
@@ -362,14 +362,14 @@ impl Flight<'_> {
                 tracing::info!("{at:.3} s: landing");
             }
             (_, Mode::Landing) if event.trigger == Some(Trigger::Blind) => {
-                tracing::error!("{at:.3} s: {why}flown on the model alone for too long: landing");
+                tracing::error!("{at:.3} s: {why}too long without measurements: landing");
             }
             (_, Mode::Landing) => tracing::error!("{at:.3} s: {why}landing"),
             (_, Mode::Ended) => match event.trigger {
                 Some(Trigger::TouchedDown) => tracing::warn!("{at:.3} s: on the ground"),
-                Some(Trigger::Taken) => {
+                Some(Trigger::TakenOver) => {
                     tracing::error!(
-                        "{at:.3} s: somebody took the vehicle: it is told nothing any more"
+                        "{at:.3} s: another pilot or program took control: nothing more is sent"
                     );
                 }
                 Some(Trigger::Terminate) => tracing::error!("{at:.3} s: {why}terminating"),
@@ -515,12 +515,12 @@ impl Flight<'_> {
                 "steps in which the solver did not converge: an input within the limits was commanded, but not the nearest",
             ),
             (
-                self.link.timeline().leaps(),
-                "leaps of the backend's clock: the flight's time went on",
+                self.link.timeline().jumps(),
+                "jumps of the backend's clock: the flight's time went on",
             ),
             (
                 self.messages.lost(),
-                "messages are missing in the log: too many at once",
+                "messages were dropped from the log: too many at once",
             ),
         ];
         let counted = counted.into_iter().filter(|(count, _)| *count > 0);

@@ -130,7 +130,7 @@ impl Guidance {
     /// # Panics
     /// If this is a system.
     #[must_use]
-    pub fn looking_ahead(mut self, reference: FlightReference) -> Self {
+    pub fn with_delay(mut self, reference: FlightReference) -> Self {
         let Plant::Vehicle {
             controller, ahead, ..
         } = &mut self.plant
@@ -145,7 +145,7 @@ impl Guidance {
     /// Prepares to hover while spinning: designs, for each actuator without which the vehicle can hover only while it
     /// spins, that hover now rather than in flight.
     #[must_use]
-    pub fn ready_to_spin(mut self) -> Self {
+    pub fn with_spinning_hover(mut self) -> Self {
         if let Plant::Vehicle { vehicle, spins, .. } = &mut self.plant {
             let p = vehicle.rotors.input_dim();
             for lost in vehicle.rotors.rotor_ranges() {
@@ -163,12 +163,12 @@ impl Guidance {
         self
     }
 
-    /// [`looking_ahead`](Self::looking_ahead) for a system.
+    /// [`with_delay`](Self::with_delay) for a system.
     ///
     /// # Panics
     /// If this is a vehicle.
     #[must_use]
-    pub fn system_looking_ahead(mut self, reference: Box<dyn Trajectory<SystemPoint>>) -> Self {
+    pub fn system_with_delay(mut self, reference: Box<dyn Trajectory<SystemPoint>>) -> Self {
         let Plant::System {
             controller, ahead, ..
         } = &mut self.plant
@@ -321,9 +321,9 @@ impl Guidance {
                 let point = &mut self.point;
                 let present = predictor.configuration();
                 point.configuration.copy_from_slice(present);
-                if !controller.rest_near(&mut point.configuration) {
+                if !controller.nearest_equilibrium(&mut point.configuration) {
                     tracing::warn!(
-                        "no configuration near here can be held at rest: holding the present one"
+                        "no equilibrium found near the current configuration: holding the current configuration"
                     );
                 }
                 point.velocity.fill(0.0);
@@ -370,7 +370,7 @@ impl Guidance {
 
     /// The fraction of its weight that the last step's input carries if the vehicle is level: 1 in hover. `None` for a
     /// system.
-    pub fn carried(&self) -> Option<f64> {
+    pub fn weight_fraction(&self) -> Option<f64> {
         match &self.plant {
             Plant::Vehicle { controller, .. } => {
                 let input = &controller.last().input;
@@ -422,18 +422,18 @@ impl Guidance {
     }
 
     /// Whether a disturbance as large as a failed actuator acts that no failure explains.
-    pub fn is_unexplained(&self) -> bool {
+    pub fn has_unexplained_disturbance(&self) -> bool {
         match &self.plant {
-            Plant::Vehicle { controller, .. } => controller.is_unexplained(),
-            Plant::System { controller, .. } => controller.is_unexplained(),
+            Plant::Vehicle { controller, .. } => controller.has_unexplained_disturbance(),
+            Plant::System { controller, .. } => controller.has_unexplained_disturbance(),
         }
     }
 
     /// Takes the failure that was detected since the last call.
-    pub fn take_failed(&mut self) -> Option<Failure> {
+    pub fn take_failure(&mut self) -> Option<Failure> {
         match &mut self.plant {
-            Plant::Vehicle { controller, .. } => controller.take_failed(),
-            Plant::System { controller, .. } => controller.take_failed(),
+            Plant::Vehicle { controller, .. } => controller.take_failure(),
+            Plant::System { controller, .. } => controller.take_failure(),
         }
     }
 
@@ -520,7 +520,7 @@ impl Guidance {
                     plant.leaned().copied()
                 };
                 let followed = match controller.spin() {
-                    Some(spin) => Some(spin.following(&self::state(predictor), point)),
+                    Some(spin) => Some(spin.tracked_reference(&self::state(predictor), point)),
                     None => leaned.filter(|_| !is_led),
                 };
                 if let Some(followed) = followed {
@@ -635,7 +635,7 @@ impl Guidance {
 
     /// Replaces the limits of the inputs by bounds, infinite where nothing has changed; see
     /// [`Controller::set_input_bounds`]. A vehicle that can hover within them only while spinning does so from the next
-    /// step on, if it is [ready](Self::ready_to_spin) for it. Allocates.
+    /// step on, if it is [ready](Self::with_spinning_hover) for it. Allocates.
     ///
     /// # Errors
     /// [`InputBoundsError`]; the previous bounds stay.

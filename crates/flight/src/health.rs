@@ -12,17 +12,17 @@ use super::binding::{GroupBinding, bind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The backend reports it.
-    Told,
+    Reported,
     /// The controller detects it from the motion.
-    Motion,
+    Detected,
 }
 
 impl Source {
     /// Its name in data.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Told => "told",
-            Self::Motion => "motion",
+            Self::Reported => "told",
+            Self::Detected => "motion",
         }
     }
 }
@@ -72,31 +72,30 @@ impl fmt::Display for ActuatorEvent {
         } = self
         else {
             return f.write_str(
-                "the motion shows a disturbance as large as a failed actuator's that no failure of one or two explains",
+                "a disturbance as large as an actuator failure acts, but no failure of one or two actuators explains it",
             );
         };
-        if *source == Source::Motion {
-            f.write_str("the motion shows that an actuator has failed: ")?;
+        if *source == Source::Detected {
+            f.write_str("actuator failure detected from the motion: ")?;
         }
         let left = 100.0 * left;
         write!(
             f,
-            "the actuator of `{command}` gives {left:.0} % of what it did"
+            "the actuator of `{command}` has {left:.0} % of its effectiveness left"
         )?;
         if let Some(Spin { rate, tilt, radius }) = spin {
             let (rate, tilt, radius) = (rate.abs(), tilt.to_degrees(), 1e3 * radius);
             write!(
                 f,
-                "; what is left cannot hover at rest: hovers while spinning at {rate:.1} rad/s about an axis that is tilted by {tilt:.0} degrees in the body, \
-                 on a circle of {radius:.0} mm: yaw is given up"
+                "; the remaining actuators cannot hover at rest: hovers while spinning at {rate:.1} rad/s about an axis tilted by {tilt:.0} degrees in the body, on a circle of {radius:.0} mm; yaw is given up"
             )?;
         }
         match attainable.filter(|_| spin.is_none()) {
             Some(Attainable::Spinning) => f.write_str(
-                "; what is left cannot hover without a torque about the vertical: yaw is given up",
+                "; the remaining actuators cannot hover without a torque about the vertical: yaw is given up",
             )?,
             Some(Attainable::Nothing) => f.write_str(
-                "; what is left cannot hover level: height, position or attitude is lost",
+                "; the remaining actuators cannot hover level: height, position or attitude is lost",
             )?,
             Some(Attainable::Hover) | None => {}
         }
@@ -158,7 +157,7 @@ impl Health {
     }
 
     /// Marks an actuator, by its number, as giving nothing. Returns its first command, unless it was marked already.
-    pub fn lose(&mut self, actuator: usize, inputs: &Inputs) -> Option<usize> {
+    pub fn mark_failed(&mut self, actuator: usize, inputs: &Inputs) -> Option<usize> {
         let range = inputs.actuator_ranges().nth(actuator)?;
         let first = range.start;
         if self.left[first] <= 0.0 {
@@ -181,7 +180,7 @@ impl Health {
     }
 
     /// Replaces the commands of weak or failed actuators by the nearest within their limits, whatever their effect.
-    pub fn complete(&self, commands: &mut [f64], inputs: &Inputs) {
+    pub fn limit_commands(&self, commands: &mut [f64], inputs: &Inputs) {
         let commands = commands.iter_mut().zip(inputs.command_limits());
         for ((command, [low, high]), health) in commands.zip(&self.left) {
             if *health < 1.0 && command.is_finite() {

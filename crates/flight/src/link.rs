@@ -83,7 +83,7 @@ pub(crate) struct Link {
     /// The group that tells whether the vehicle is armed.
     armed: Option<GroupBinding>,
     /// Whether control was taken: the vehicle is neither commanded nor asked for anything any more.
-    given_away: bool,
+    taken_over: bool,
     /// The watchdog of a commanded real vehicle.
     watchdog: Option<Watchdog>,
     timeouts: Timeouts,
@@ -95,7 +95,7 @@ pub(crate) struct Timeouts {
     /// How late a call may return before the emergency line tells the vehicle to land.
     pub hang: i64,
     /// How long the vehicle may take to arm, to disarm, or to begin a landing.
-    pub answer: i64,
+    pub request: i64,
     /// How long the take-off may take.
     pub take_off: i64,
     /// How long the end of the flight waits for a landing vehicle.
@@ -151,7 +151,7 @@ impl Link {
             taking_off: None,
             control: bind_part(description, "vehicle", "control"),
             armed: bind_part(description, "vehicle", "armed"),
-            given_away: false,
+            taken_over: false,
             watchdog,
             timeouts,
             instance,
@@ -207,11 +207,11 @@ impl Link {
             }
             Ok(Some(Err(fault))) => {
                 let time = self.timeline.missing(None, passed);
-                (time, Reading::Nothing(fault))
+                (time, Reading::None(fault))
             }
             Ok(None) => {
                 let time = self.timeline.missing(Some(self.frame.time), passed);
-                (time, Reading::Nothing(Fault::Missing))
+                (time, Reading::None(Fault::Missing))
             }
             Err(error) => {
                 self.errors[0] += 1;
@@ -220,7 +220,7 @@ impl Link {
                     self.read_error = Some(error.message);
                 }
                 let time = self.timeline.missing(None, passed);
-                (time, Reading::Nothing(Fault::Backend))
+                (time, Reading::None(Fault::Backend))
             }
         };
         self.shift();

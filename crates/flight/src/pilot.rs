@@ -32,9 +32,9 @@ pub enum Reading {
     Fresh,
     /// The frame has new data, the best available, but not good enough to fly on, for this reason. A failsafe still
     /// uses them.
-    Doubted(Fault),
+    Faulty(Fault),
     /// The frame is unusable, for this reason.
-    Nothing(Fault),
+    None(Fault),
 }
 
 /// The parts of a pilot.
@@ -80,8 +80,8 @@ pub struct Parts {
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
-    /// Why the source of the state doubted the last frame.
-    doubted: Option<Fault>,
+    /// Why the source of the state reading_fault the last frame.
+    reading_fault: Option<Fault>,
     /// Time of the first complete frame, ns: the zero of flight time.
     start: Option<i64>,
     previous: i64,
@@ -116,7 +116,7 @@ pub struct Pilot {
     /// Actuator events since the last call of [`take_actuators`](Self::take_actuators).
     actuators: Vec<ActuatorEvent>,
     /// Whether an unexplained disturbance was reported; it is reported once.
-    is_unexplained: bool,
+    has_unexplained_disturbance: bool,
     /// Whether the loop had lost its reference when the flight was given up.
     lost: bool,
     crashed: bool,
@@ -153,7 +153,7 @@ impl Pilot {
             observation: Observation::new(&parts.binding),
             stamps: vec![i64::MIN; parts.binding.state.len()],
             parts,
-            doubted: None,
+            reading_fault: None,
             start: None,
             previous: 0,
             controlled: 0,
@@ -169,7 +169,7 @@ impl Pilot {
             exceeded: None,
             changed: Vec::new(),
             actuators: Vec::new(),
-            is_unexplained: false,
+            has_unexplained_disturbance: false,
             lost: false,
             crashed: false,
         }
@@ -178,7 +178,7 @@ impl Pilot {
     /// Decides what to do in the tick at `time` (ns, strictly increasing).
     pub fn decide(&mut self, time: i64, reading: Reading, frame: &Frame) -> Decision {
         let verdict = self.observe(time, reading, frame);
-        if !matches!(reading, Reading::Nothing(_)) {
+        if !matches!(reading, Reading::None(_)) {
             self.watch_actuators(frame);
             if let Some(setpoints) = &mut self.parts.setpoints {
                 setpoints.listen(frame);
@@ -299,8 +299,8 @@ impl Pilot {
     }
 
     /// Another pilot or program took control of the vehicle at `time` (ns).
-    pub fn taken(&mut self, time: i64) {
-        self.parts.supervisor.taken(time);
+    pub fn taken_over(&mut self, time: i64) {
+        self.parts.supervisor.taken_over(time);
     }
 
     /// Whether the reference, evaluated at its beginning, starts near the vehicle.
@@ -384,10 +384,10 @@ impl Pilot {
             .read(&parts.binding, frame, time, parts.stale_after);
         let verdict = match reading {
             Reading::Fresh => self.observation.verdict(),
-            Reading::Doubted(fault) | Reading::Nothing(fault) => Err(fault),
+            Reading::Faulty(fault) | Reading::None(fault) => Err(fault),
         };
-        self.doubted = match reading {
-            Reading::Doubted(fault) => Some(fault),
+        self.reading_fault = match reading {
+            Reading::Faulty(fault) => Some(fault),
             _ => None,
         };
         let elapsed = seconds(time.saturating_sub(self.previous));
@@ -429,7 +429,7 @@ impl Pilot {
             return verdict;
         }
         // After a failed read the frame's content is undefined.
-        if matches!(reading, Reading::Nothing(_)) {
+        if matches!(reading, Reading::None(_)) {
             return verdict;
         }
         for group in self.observation.news(&mut self.stamps) {
@@ -469,7 +469,7 @@ impl Pilot {
         let checked = step.and_then(|step| {
             inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
             if let Some(health) = &parts.health {
-                health.complete(&mut self.candidate, inputs);
+                health.limit_commands(&mut self.candidate, inputs);
             }
             limits::check(&self.candidate, inputs.command_limits())
         });
@@ -545,23 +545,28 @@ impl Pilot {
         if let Some(health) = &mut parts.health {
             health.read(frame, inputs, |command| changed.push(command));
         }
-        self.make_up_for(Source::Told);
+        self.make_up_for(Source::Reported);
     }
 
     /// Reads the actuator failures that the controller found in its last step.
     fn watch_failures(&mut self) {
         let Self { parts, changed, .. } = self;
         let inputs = &parts.predictor.system().inputs;
-        let failed = parts.guidance.take_failed();
+        let failed = parts.guidance.take_failure();
         let Some(health) = &mut parts.health else {
             return;
         };
         for actuator in failed.into_iter().flat_map(Failure::actuators) {
-            changed.extend(health.lose(actuator, inputs));
+            changed.extend(health.mark_failed(actuator, inputs));
         }
-        self.make_up_for(Source::Motion);
-        let is_unexplained = self.parts.guidance.is_unexplained();
-        if is_unexplained && !std::mem::replace(&mut self.is_unexplained, is_unexplained) {
+        self.make_up_for(Source::Detected);
+        let has_unexplained_disturbance = self.parts.guidance.has_unexplained_disturbance();
+        if has_unexplained_disturbance
+            && !std::mem::replace(
+                &mut self.has_unexplained_disturbance,
+                has_unexplained_disturbance,
+            )
+        {
             self.actuators.push(ActuatorEvent::Unexplained);
         }
     }
@@ -630,7 +635,7 @@ impl Pilot {
         }
         let sinking = -pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
         let stuck = sinking.abs() < STUCK * parts.descent_rate;
-        let carried = parts.guidance.carried();
+        let carried = parts.guidance.weight_fraction();
         let unloaded = carried.is_some_and(|carried| carried < UNLOADED);
         if !(stuck && unloaded && self.supervisor().mode() != Mode::HoldPosition) {
             self.grounded_since = None;
@@ -645,8 +650,8 @@ impl Pilot {
 fn following(governor: Option<&Governor>) -> Following {
     match governor.filter(|governor| governor.is_active()) {
         None => Following::Reference,
-        Some(governor) if governor.has_jumped() => Following::Awaited,
-        Some(_) => Following::Led,
+        Some(governor) if governor.has_jumped() => Following::GovernorWaits,
+        Some(_) => Following::Governed,
     }
 }
 
@@ -661,7 +666,7 @@ fn stands(parts: &Parts) -> bool {
         return true;
     }
     let climbing = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
-    let carried = parts.guidance.carried();
+    let carried = parts.guidance.weight_fraction();
     climbing.abs() < STUCK * parts.descent_rate && carried.is_some_and(|part| part < UNLOADED)
 }
 
@@ -746,7 +751,7 @@ impl Pilot {
 
     /// What the backend receives: the [commands](Self::commands), or the setpoints that replace them, in the order of
     /// their set; `None` before the first.
-    pub fn told(&self) -> Option<&[f64]> {
+    pub fn backend_commands(&self) -> Option<&[f64]> {
         let setpoints = self.parts.setpoints.as_ref();
         self.commands()
             .map(|commands| setpoints.map_or(commands, Setpoints::values))
@@ -781,8 +786,9 @@ impl Pilot {
     }
 
     /// The fault of the last frame, if it has one.
-    pub fn doubt(&self) -> Option<Fault> {
-        self.doubted.or_else(|| self.observation.verdict().err())
+    pub fn fault(&self) -> Option<Fault> {
+        self.reading_fault
+            .or_else(|| self.observation.verdict().err())
     }
 
     /// Time of the first complete frame, ns.

@@ -62,7 +62,7 @@ impl<'a> Plant<'a> {
         let description = instance.description();
         if instance.clock() != Clock::Stepped || description.commands().next().is_none() {
             let name = &instance.info().name;
-            let title = format!("the backend `{name}` is no simulation that can be commanded");
+            let title = format!("the backend `{name}` is not a simulation that can be commanded");
             let diagnostic =
                 Diagnostic::new(title).help("choose one that simulates: `--backend sim`");
             return Err(FlightError::Backend(diagnostic.into()));

@@ -13,7 +13,7 @@ use fly_mechanics::Vehicle;
 
 use crate::backend::{self, Backend};
 use crate::binding::Binding;
-use crate::config::{Configuration, FlightSection, Flown, Origin, SafetySection};
+use crate::config::{Configuration, FlightSection, FlownModel, Origin, SafetySection};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
 use crate::envelope::{Envelope, Ground};
@@ -183,7 +183,7 @@ fn predictor(
 fn timeouts(safety: &SafetySection) -> Timeouts {
     Timeouts {
         hang: nanoseconds(safety.hang_ms * 1e-3),
-        answer: nanoseconds(safety.answer_time),
+        request: nanoseconds(safety.request_timeout),
         take_off: nanoseconds(safety.take_off_time),
         landing: nanoseconds(safety.landing_time),
     }
@@ -226,7 +226,7 @@ fn health(
     let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
     let health = Health::bind(description, &configuration.system, detects);
     let guidance = if health.is_some() && !is_shadow {
-        guidance.ready_to_spin()
+        guidance.with_spinning_hover()
     } else {
         guidance
     };
@@ -312,9 +312,9 @@ fn header(
 
 /// The default response to lost frames and to exceeded limits.
 pub fn usual_response(configuration: &Configuration) -> Response {
-    let usual = match configuration.flown() {
-        Flown::Vehicle(_) => Response::Descend,
-        Flown::System(_) => Response::Hold,
+    let usual = match configuration.flown_model() {
+        FlownModel::Vehicle(_) => Response::Descend,
+        FlownModel::System(_) => Response::Hold,
     };
     configuration.safety.then.unwrap_or(usual)
 }
@@ -349,13 +349,13 @@ struct Guided {
 }
 
 fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided, FlightError> {
-    match configuration.flown() {
-        Flown::Vehicle(vehicle) => {
+    match configuration.flown_model() {
+        FlownModel::Vehicle(vehicle) => {
             let (kind, reference) = reference(configuration, vehicle, backend)?;
             let controller = configuration.build_controller(vehicle)?;
             let takes = backend.description().command_set();
             let controller = match takes {
-                Ok(set) if set != CommandSet::Actuators => controller.above_an_inner_loop(),
+                Ok(set) if set != CommandSet::Actuators => controller.with_inner_loop(),
                 _ => controller,
             };
             let (system, model) = (&configuration.system, &configuration.system.model);
@@ -371,7 +371,7 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
                 Guidance::of_vehicle(vehicle, model, reference, controller, governor, rate);
             if is_late {
                 let (_, ahead) = self::reference(configuration, vehicle, backend)?;
-                guidance = guidance.looking_ahead(ahead);
+                guidance = guidance.with_delay(ahead);
             }
             Ok(Guided {
                 settling: settling_time(closed),
@@ -379,7 +379,7 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
                 reference: kind,
             })
         }
-        Flown::System(system) => {
+        FlownModel::System(system) => {
             if let Ok(set) = backend.description().command_set()
                 && set != CommandSet::Actuators
             {
@@ -401,13 +401,13 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             let mut first = SystemPoint::new(&system.model);
             reference.at(0.0, &mut first)?;
             reference.restart();
-            controller.rest_at(&first.configuration)?;
+            controller.place_at_rest(&first.configuration)?;
             let closed = ClosedLoop::new(system, &controller, &first.configuration);
             let is_late = controller.delay() > 0.0;
             let mut guidance = Guidance::of_system(system, reference, controller)?;
             if is_late {
                 let ahead = configuration.build_system_reference(system)?;
-                guidance = guidance.system_looking_ahead(ahead);
+                guidance = guidance.system_with_delay(ahead);
             }
             Ok(Guided {
                 reference: configuration.reference.kind().to_owned(),

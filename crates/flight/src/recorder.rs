@@ -219,12 +219,12 @@ impl<'a> Recorder<'a> {
             statistics.solver_fallbacks += u64::from(fallback);
             let outcome = step.allocation.outcome;
             statistics.infeasible += u64::from(outcome == Outcome::Infeasible);
-            statistics.unfinished += u64::from(outcome == Outcome::Unfinished);
+            statistics.unfinished += u64::from(outcome == Outcome::NotConverged);
         }
         if let (true, Some(comparison), Some(commands)) = (
             decision.action.commands(),
             &mut self.comparison,
-            pilot.told(),
+            pilot.backend_commands(),
         ) {
             comparison.record(&frame.values, commands);
         }
@@ -256,8 +256,8 @@ impl<'a> Recorder<'a> {
         self.sink.row(&Row {
             time: tick.time,
             status: match tick.reading {
-                Reading::Fresh | Reading::Doubted(_) => Status::Fresh,
-                Reading::Nothing(_) => Status::None,
+                Reading::Fresh | Reading::Faulty(_) => Status::Fresh,
+                Reading::None(_) => Status::None,
             },
             mode: pilot.supervisor().mode() as u8,
             values: &frame.values,
@@ -275,7 +275,7 @@ impl<'a> Recorder<'a> {
             }),
             control,
             estimate,
-            commands: pilot.told().filter(|_| sent),
+            commands: pilot.backend_commands().filter(|_| sent),
         });
     }
 

@@ -188,7 +188,7 @@ impl Supervisor {
                 self.go(time, Trigger::Ready, None)
             }
             Ok(()) if self.was_blocked(time) => self.lost(time, Fault::Gap),
-            Ok(()) => self.go(time, Trigger::Good, None),
+            Ok(()) => self.go(time, Trigger::GoodFrame, None),
             Err(fault) => self.lost(time, fault),
         }
     }
@@ -214,8 +214,8 @@ impl Supervisor {
     }
 
     /// Another pilot or program took control of a vehicle that was commanded or about to be.
-    pub fn taken(&mut self, time: i64) -> Action {
-        self.go(time, Trigger::Taken, Some(Fault::Taken))
+    pub fn taken_over(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::TakenOver, Some(Fault::TakenOver))
     }
 
     /// The vehicle is armed and at its start.
@@ -346,7 +346,7 @@ impl Supervisor {
         let trigger = if resume {
             Trigger::Resume
         } else {
-            Trigger::Good
+            Trigger::GoodFrame
         };
         self.go(time, trigger, None)
     }

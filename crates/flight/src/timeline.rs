@@ -29,7 +29,7 @@ pub(crate) struct Timeline {
     last_fresh: Option<i64>,
     /// The backend's time of a frame that jumped, until the next frame.
     suspect: Option<i64>,
-    leaps: u64,
+    jumps: u64,
 }
 
 impl Timeline {
@@ -45,7 +45,7 @@ impl Timeline {
             spacing: step,
             last_fresh: None,
             suspect: None,
-            leaps: 0,
+            jumps: 0,
         }
     }
 
@@ -53,12 +53,12 @@ impl Timeline {
     /// last tick, ns (0 if the backend's clock is not real time).
     ///
     /// # Errors
-    /// [`Fault::Time`] if the time does not advance, [`Fault::Leap`] if it jumps; the tick then has [the expected
+    /// [`Fault::Time`] if the time does not advance, [`Fault::TimeJump`] if it jumps; the tick then has [the expected
     /// time](Self::missing).
     pub fn fresh(&mut self, raw: i64, passed: i64) -> Result<i64, Fault> {
         let suspect = self.suspect.take();
         if !(-LATEST..=LATEST).contains(&raw) {
-            return Err(Fault::Leap);
+            return Err(Fault::TimeJump);
         }
         let Some(last) = self.last else {
             return Ok(self.accept(raw, raw));
@@ -80,11 +80,11 @@ impl Timeline {
         if suspect.is_some_and(|suspect| self.follows(raw, suspect, passed)) {
             let expected = last.saturating_add(self.step);
             self.shift = expected.saturating_sub(raw);
-            self.leaps += 1;
+            self.jumps += 1;
             return Ok(self.accept(raw, expected));
         }
         self.suspect = Some(raw);
-        Err(Fault::Leap)
+        Err(Fault::TimeJump)
     }
 
     /// Returns the time of a tick without a usable frame: the backend's time `raw` if plausible, else the expected
@@ -153,8 +153,8 @@ impl Timeline {
     }
 
     /// How often the backend's clock has jumped.
-    pub fn leaps(&self) -> u64 {
-        self.leaps
+    pub fn jumps(&self) -> u64 {
+        self.jumps
     }
 }
 
@@ -182,39 +182,39 @@ mod tests {
         assert_eq!(timeline.fresh(1005, 0), Ok(1008));
         assert_eq!(timeline.fresh(1005, 0), Err(Fault::Time));
         assert_eq!(timeline.fresh(1008 + GAP, 0), Ok(1008 + GAP));
-        assert_eq!((timeline.shift(), timeline.leaps()), (0, 0));
+        assert_eq!((timeline.shift(), timeline.jumps()), (0, 0));
     }
 
     #[test]
     fn one_frame_of_another_time_costs_one_tick() {
         for wrong in [1000 + HOUR, 1000 - HOUR, i64::MAX, i64::MIN] {
             let mut timeline = begun(false);
-            assert_eq!(timeline.fresh(wrong, 0), Err(Fault::Leap), "{wrong}");
+            assert_eq!(timeline.fresh(wrong, 0), Err(Fault::TimeJump), "{wrong}");
             assert_eq!(timeline.missing(None, 0), 1002);
             assert_eq!(timeline.fresh(1004, 0), Ok(1004), "{wrong}");
         }
     }
 
     #[test]
-    fn a_clock_that_leaps_and_leaps_back_costs_one_tick_each() {
-        for leap in [HOUR, -HOUR] {
+    fn a_clock_that_jumps_and_jumps_back_costs_one_tick_each() {
+        for jump in [HOUR, -HOUR] {
             let mut timeline = begun(false);
-            assert_eq!(timeline.fresh(1002 + leap, 0), Err(Fault::Leap));
+            assert_eq!(timeline.fresh(1002 + jump, 0), Err(Fault::TimeJump));
             assert_eq!(timeline.missing(None, 0), 1002);
-            assert_eq!(timeline.fresh(1004 + leap, 0), Ok(1004));
-            assert_eq!(timeline.fresh(1006 + leap, 0), Ok(1006));
-            assert_eq!(timeline.shift(), -leap);
-            assert_eq!(timeline.fresh(1008, 0), Err(Fault::Leap));
+            assert_eq!(timeline.fresh(1004 + jump, 0), Ok(1004));
+            assert_eq!(timeline.fresh(1006 + jump, 0), Ok(1006));
+            assert_eq!(timeline.shift(), -jump);
+            assert_eq!(timeline.fresh(1008, 0), Err(Fault::TimeJump));
             assert_eq!(timeline.missing(None, 0), 1008);
             assert_eq!(timeline.fresh(1010, 0), Ok(1010));
-            assert_eq!((timeline.shift(), timeline.leaps()), (0, 2));
+            assert_eq!((timeline.shift(), timeline.jumps()), (0, 2));
         }
     }
 
     #[test]
     fn time_that_passed_on_the_hosts_clock_too_is_no_leap() {
         let mut timeline = begun(false);
-        assert_eq!(timeline.fresh(6000, 0), Err(Fault::Leap));
+        assert_eq!(timeline.fresh(6000, 0), Err(Fault::TimeJump));
         let mut timeline = begun(false);
         assert_eq!(timeline.fresh(6000, 4990), Ok(6000));
         assert_eq!(timeline.missing(Some(9000), 2990), 9000);
@@ -231,14 +231,14 @@ mod tests {
         assert_eq!(timeline.missing(None, 70), 1070);
         assert_eq!(timeline.fresh(1060, 2), Ok(1071));
         assert_eq!(timeline.fresh(1073, 2), Ok(1073));
-        assert_eq!((timeline.shift(), timeline.leaps()), (0, 0));
+        assert_eq!((timeline.shift(), timeline.jumps()), (0, 0));
     }
 
     #[test]
     fn recordings_have_gaps() {
         let mut timeline = begun(true);
         assert_eq!(timeline.fresh(1000 + HOUR, 0), Ok(1000 + HOUR));
-        assert_eq!(timeline.fresh(1004, 0), Err(Fault::Leap));
+        assert_eq!(timeline.fresh(1004, 0), Err(Fault::TimeJump));
     }
 
     #[test]

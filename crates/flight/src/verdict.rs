@@ -110,7 +110,9 @@ impl Verdict {
             (Self::SafetyStop, _) => "SAFETY STOP".to_owned(),
             (Self::Diverged, _) => "DIVERGED".to_owned(),
             (Self::Crashed, _) => "CRASHED".to_owned(),
-            (Self::TakenOver, _) => "TAKEN OVER: somebody else flies the vehicle".to_owned(),
+            (Self::TakenOver, _) => {
+                "TAKEN OVER: another pilot or program controls the vehicle".to_owned()
+            }
             (Self::BackendFailed, End::Backend(message)) => format!("BACKEND FAILED ({message})"),
             (Self::BackendFailed, _) => "BACKEND FAILED".to_owned(),
             (Self::InternalError, End::Panicked(message)) => format!("INTERNAL ERROR ({message})"),

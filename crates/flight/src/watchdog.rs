@@ -73,13 +73,13 @@ pub struct Hang {
     /// Whether the vehicle was told to land over the emergency line.
     pub landing: bool,
     /// Whether another pilot or program had taken control of the vehicle.
-    pub given_away: bool,
+    pub taken_over: bool,
 }
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let call = self.call.name();
-        let told = if self.given_away {
+        let told = if self.taken_over {
             "the vehicle was taken over before"
         } else if self.landing {
             "the vehicle was told to land"
@@ -112,7 +112,7 @@ struct Shared {
     landing: AtomicBool,
     over: AtomicBool,
     /// Whether another pilot or program has control of the vehicle: it is sent nothing.
-    given_away: AtomicBool,
+    taken_over: AtomicBool,
     give_up: Mutex<Option<GiveUp>>,
 }
 
@@ -129,7 +129,7 @@ impl Watchdog {
             alarm: AtomicBool::new(false),
             landing: AtomicBool::new(false),
             over: AtomicBool::new(false),
-            given_away: AtomicBool::new(false),
+            taken_over: AtomicBool::new(false),
             give_up: Mutex::new(None),
         });
         let named = |name: &str| thread::Builder::new().name(name.into());
@@ -172,8 +172,8 @@ impl Watchdog {
     }
 
     /// From now on the vehicle is sent nothing. Calls are still watched.
-    pub fn give_away(&self) {
-        self.shared.given_away.store(true, Ordering::Release);
+    pub fn release_control(&self) {
+        self.shared.taken_over.store(true, Ordering::Release);
     }
 
     /// Whether the vehicle was told to land.
@@ -228,7 +228,7 @@ impl Shared {
         let Some(teller) = teller else {
             return;
         };
-        if self.given_away.load(Ordering::Acquire) {
+        if self.taken_over.load(Ordering::Acquire) {
             return;
         }
         self.alarm.store(true, Ordering::Release);
@@ -244,7 +244,7 @@ impl Shared {
         while !self.over.load(Ordering::Acquire) && !self.landing.load(Ordering::Acquire) {
             if !self.alarm.load(Ordering::Acquire) {
                 thread::park();
-            } else if !self.given_away.load(Ordering::Acquire) && line.request(Request::Land) {
+            } else if !self.taken_over.load(Ordering::Acquire) && line.request(Request::Land) {
                 self.landing.store(true, Ordering::Release);
             } else {
                 nap(IDLE);
@@ -258,7 +258,7 @@ impl Shared {
             call: Call::ALL.get(call).copied().unwrap_or(Call::Read),
             overdue: Duration::from_nanos(overdue.unsigned_abs()),
             landing: self.landing.load(Ordering::Acquire),
-            given_away: self.given_away.load(Ordering::Acquire),
+            taken_over: self.taken_over.load(Ordering::Acquire),
         }
     }
 }

@@ -160,7 +160,7 @@ pub trait Backend: Sized + Send {
     /// The vehicle refused, or there is nothing to arm.
     fn arm(&mut self) -> Result<(), Error> {
         Err(Error::unsupported(format!(
-            "`{}` has nothing to arm",
+            "`{}` cannot be armed",
             Self::INFO.name
         )))
     }
@@ -184,7 +184,7 @@ pub trait Backend: Sized + Send {
     /// The vehicle refused, or there is nothing to disarm.
     fn disarm(&mut self) -> Result<(), Error> {
         Err(Error::unsupported(format!(
-            "`{}` has nothing to disarm",
+            "`{}` cannot be disarmed",
             Self::INFO.name
         )))
     }

@@ -110,7 +110,7 @@ impl Description {
             let sets = CommandSet::SETPOINTS
                 .map(|set| format!("{}: `{}`", set.name(), set.names().join("`, `")));
             Error::unsupported(format!(
-                "the backend's commands are no complete set: found {}",
+                "the backend's commands are not a complete set: found {}",
                 found.join(", ")
             ))
             .with_help(format!("the sets are {}", sets.join("; ")))
@@ -149,12 +149,12 @@ mod tests {
             "{mixture}"
         );
         let part = message(&CommandSet::Attitude.names()[1..]);
-        assert!(part.contains("no complete set"), "{part}");
+        assert!(part.contains("not a complete set"), "{part}");
         let two = [
             CommandSet::Attitude.names(),
             &CommandSet::Rates.names()[..3],
         ]
         .concat();
-        assert!(message(&two).contains("no complete set"));
+        assert!(message(&two).contains("not a complete set"));
     }
 }

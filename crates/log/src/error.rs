@@ -31,7 +31,7 @@ pub enum LogError {
         "cannot create the log `{}`: expected nothing there or a flight log of this program, which would be replaced, found another \
          file; name another place with --log, or remove it", path.display()
     )]
-    Foreign {
+    NotALog {
         /// The path.
         path: PathBuf,
     },

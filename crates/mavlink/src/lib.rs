@@ -64,7 +64,8 @@ pub use telemetry::{Battery, Heartbeat, Sample, Telemetry, autopilot_name, type_
 #[cfg(feature = "links")]
 pub use vehicle::{
     ClockOffset, Command, CommandError, Encoding, Found, Outcome, ParameterError, ParameterOutcome,
-    ParameterValue, Parameters, Rate, Strays, Ticket, Vehicle, VehicleError, VehicleSettings,
+    ParameterValue, Parameters, Rate, Ticket, UnmatchedAcks, Vehicle, VehicleError,
+    VehicleSettings,
 };
 
 /// The dialect that links speak: ArduPilot's, which holds the common messages and those that ArduPilot adds.

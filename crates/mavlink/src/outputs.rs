@@ -27,7 +27,7 @@ pub struct OutputSettings {
     pub command: String,
     /// The autopilot's output, from 1.
     pub channel: usize,
-    /// Whether it drives the other way round.
+    /// Whether its direction is reversed.
     #[serde(default)]
     pub reversed: bool,
     /// Value at full output, N, rad, N m. Default: the limit of the command.

@@ -100,7 +100,7 @@ fn bouncing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     motion.velocity = vec![1.0, 1.0];
     let mut workspace = Workspace::new(model);
     let wall = [Direction::Falling];
-    let mut integrator = Adaptive::new(model, Tolerance::default()).watching(&wall);
+    let mut integrator = Adaptive::new(model, Tolerance::default()).with_events(&wall);
     for step in 1..=400 {
         let until = 0.01 * f64::from(step);
         let gap =

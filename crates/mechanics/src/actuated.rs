@@ -25,7 +25,7 @@ pub use integrator::ContactIntegrator;
 use propulsion::Propulsion;
 use servo::Servos;
 use stops::JointStops;
-pub use sustained::sustained_part;
+pub use sustained::sustained_fraction;
 use wrenches::BodyWrenches;
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, and every actuator behind a first-order
@@ -102,7 +102,7 @@ pub enum ActuatedDynamicsError {
     #[error(transparent)]
     Loops(#[from] ConstraintSetError),
     /// Its loops do not close.
-    #[error("where it starts: {0}")]
+    #[error("the initial state: {0}")]
     Start(#[from] ConstraintError),
 }
 
@@ -221,11 +221,11 @@ impl ActuatedDynamics {
     }
 
     /// Copies air, effectiveness and external force from other dynamics with the same actuators; the external force only if the systems match.
-    pub fn take_over(&mut self, other: &Self) {
+    pub fn copy_environment(&mut self, other: &Self) {
         self.air = other.air;
         self.effectiveness.copy_from_slice(&other.effectiveness);
         if let Some(propulsion) = &other.propulsion {
-            self.set_battery_part(propulsion.battery_part());
+            self.set_battery_fraction(propulsion.battery_fraction());
         }
         if self.external.len() == other.external.len() {
             self.external.copy_from_slice(&other.external);
@@ -245,7 +245,7 @@ impl ActuatedDynamics {
     }
 
     /// Returns whether this command is the tilt of a servo-driven joint, whose angle is part of the state.
-    pub fn is_turned_by_servo(&self, command: usize) -> bool {
+    pub fn is_servo_driven(&self, command: usize) -> bool {
         self.servos.turns(command)
     }
 
@@ -263,9 +263,9 @@ impl ActuatedDynamics {
 
     /// Sets the remaining fraction of the battery's open-circuit voltage, 0 to 1: below 1 after cells have failed. No effect without a
     /// battery.
-    pub fn set_battery_part(&mut self, part: f64) {
+    pub fn set_battery_fraction(&mut self, part: f64) {
         if let Some(propulsion) = &mut self.propulsion {
-            propulsion.set_battery_part(part);
+            propulsion.set_battery_fraction(part);
         }
     }
 

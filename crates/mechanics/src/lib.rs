@@ -100,11 +100,11 @@ pub mod geometry;
 pub mod integrate;
 pub mod measurements;
 pub mod multibody;
-mod opening;
 mod outline;
 pub mod propulsion;
 mod pseudo_inverse;
 mod read;
+mod release;
 mod rope;
 pub mod scene;
 mod serialize;
@@ -116,7 +116,7 @@ pub mod visual;
 
 pub use actuated::{
     ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, contact_frequency, contact_rate,
-    sustained_part,
+    sustained_fraction,
 };
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};
@@ -127,10 +127,10 @@ pub use body::{
 pub use contact::{ContactPoint, Ground};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, wrench_of_force};
-pub use opening::Opening;
 pub use propulsion::{Battery, RotorMotor};
 pub use pseudo_inverse::PseudoInverse;
+pub use release::JointRelease;
 pub use rope::Rope;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
-pub use system::{JointData, JointLimits, OpeningError, System, TiltServo};
+pub use system::{JointData, JointLimits, ReleaseError, System, TiltServo};
 pub use vehicle::{Vehicle, VehicleError};

@@ -74,10 +74,10 @@ pub struct System {
     pub notes: Vec<String>,
 }
 
-/// Why a joint cannot open.
+/// Why a joint cannot be released.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpeningError {
+pub enum ReleaseError {
     /// The joint is free already.
     #[error("joint `{joint}` is free in the world already")]
     Free {
@@ -85,18 +85,18 @@ pub enum OpeningError {
         joint: String,
     },
     /// A motor or servo drives the joint.
-    #[error("joint `{joint}` cannot open: a motor or a servo drives it")]
+    #[error("joint `{joint}` cannot be released: a motor or a servo drives it")]
     Driven {
         /// Its name.
         joint: String,
     },
     /// It is in a coupling.
-    #[error("joint `{joint}` cannot open: it is coupled with others")]
+    #[error("joint `{joint}` cannot be released: it is coupled with others")]
     Coupled {
         /// Its name.
         joint: String,
     },
-    /// The open system is invalid.
+    /// The system after the release is invalid.
     #[error(transparent)]
     Model(ModelError),
 }
@@ -257,12 +257,12 @@ impl System {
         extended
     }
 
-    /// The same system after the opening of the joint that carries this body: the body is free in the world, and its former carrier continues without it.
-    /// [`Opening`](crate::Opening) converts the states. The joint's spring, damping, limits and stops vanish with it, as do all dampers between the two bodies.
+    /// The same system after the release of the joint that carries this body: the body is free in the world, and its former carrier continues without it.
+    /// [`JointRelease`](crate::JointRelease) converts the states. The joint's spring, damping, limits and stops vanish with it, as do all dampers between the two bodies.
     ///
     /// # Errors
-    /// [`OpeningError`]: the joint is free already, driven by a motor or a servo, or coupled with others.
-    pub fn with_open_joint(&self, body: BodyId) -> Result<Self, OpeningError> {
+    /// [`ReleaseError`]: the joint is free already, driven by a motor or a servo, or coupled with others.
+    pub fn with_released_joint(&self, body: BodyId) -> Result<Self, ReleaseError> {
         let joint = || {
             self.joint(body)
                 .map(|it| it.name.clone())
@@ -272,30 +272,30 @@ impl System {
         let is_free = model.parent(body) == Some(BodyId::WORLD)
             && (model.joint(body)).is_some_and(|it| matches!(it.kind(), JointKind::Free(_)));
         if is_free {
-            return Err(OpeningError::Free { joint: joint() });
+            return Err(ReleaseError::Free { joint: joint() });
         }
         let mut motors = self.inputs.motors().iter();
         if motors.any(|motor| motor.joint == body)
             || self.servos.iter().any(|servo| servo.joint == body)
         {
-            return Err(OpeningError::Driven { joint: joint() });
+            return Err(ReleaseError::Driven { joint: joint() });
         }
         let name = model.name(body);
         let mut terms = self.couplings.iter().flat_map(|coupling| &coupling.terms);
         if terms.any(|(of, ..)| of == name) {
-            return Err(OpeningError::Coupled { joint: joint() });
+            return Err(ReleaseError::Coupled { joint: joint() });
         }
-        let opened = model.with_free(body).map_err(OpeningError::Model)?;
-        let mut open = self.clone().carried_to(opened);
-        if let Some(data) = open
+        let freed = model.with_free(body).map_err(ReleaseError::Model)?;
+        let mut released = self.clone().carried_to(freed);
+        if let Some(data) = released
             .model
             .body_id(name)
             .ok()
-            .and_then(|body| open.joints.get_mut(body.index() - 1))
+            .and_then(|body| released.joints.get_mut(body.index() - 1))
         {
             data.limits = JointLimits::default();
         }
-        Ok(open)
+        Ok(released)
     }
 }
 
@@ -406,7 +406,7 @@ impl System {
         }
         let names = some(&idle);
         vec![format!(
-            "bodies that move and carry no mass, so that no force determines their motion: {names}"
+            "moving bodies without mass, whose accelerations are undetermined: {names}"
         )]
     }
 }

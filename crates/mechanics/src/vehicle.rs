@@ -56,7 +56,7 @@ pub enum VehicleError {
     #[error("expected exactly one body, found {}", bodies(.0))]
     Bodies(Vec<String>),
     /// The body is not free.
-    #[error("expected a free joint, but body `{body}` moves otherwise")]
+    #[error("expected a free joint, but body `{body}` has another joint")]
     NotFree {
         /// The body.
         body: String,
@@ -84,18 +84,18 @@ pub enum VehicleError {
         body: String,
     },
     /// Springs act on it.
-    #[error("springs act on the body: no controller of one free body knows them")]
+    #[error("springs act on the body: the controller of a single free body does not model springs")]
     Springs,
     /// Dampers act on it.
     #[error(
-        "dampers act on body `{body}`: of all that resists a free body its controller knows the body's `drag`"
+        "dampers act on body `{body}`: the controller of a single free body models only the body's `drag`"
     )]
     Dampers {
         /// The body.
         body: String,
     },
     /// It has closed loops, coupled joints or rolling contacts.
-    #[error("a free body has neither `{key}` nor anything else that constrains its motion")]
+    #[error("a free body cannot have `{key}`: nothing may constrain its motion")]
     Constraints {
         /// `loops`, `couplings` or `rolling`.
         key: &'static str,

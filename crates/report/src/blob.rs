@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Position of an array in a [`Blob`]: index of its first number, and its length.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
-pub struct Place(usize, usize);
+pub struct BlobRange(usize, usize);
 
 /// Arrays in single precision, one after the other.
 ///
@@ -22,8 +22,8 @@ pub struct Blob {
 
 impl Blob {
     /// Adds an array.
-    pub fn add(&mut self, values: &[f32]) -> Place {
-        let place = Place(self.count, values.len());
+    pub fn add(&mut self, values: &[f32]) -> BlobRange {
+        let place = BlobRange(self.count, values.len());
         let mut before = 0_u32;
         let differences: Vec<u32> = (values.iter())
             .map(|value| {
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn arrays_are_differences_in_planes_of_bytes() {
         let mut blob = Blob::default();
-        assert_eq!(blob.add(&[1.0]), Place(0, 1));
-        assert_eq!(blob.add(&[1.0, 1.5]), Place(1, 2));
+        assert_eq!(blob.add(&[1.0]), BlobRange(0, 1));
+        assert_eq!(blob.add(&[1.0, 1.5]), BlobRange(1, 2));
         // 1.0 is 3f80_0000, 1.5 is 3fc0_0000.
         assert_eq!(
             blob.bytes,

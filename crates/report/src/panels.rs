@@ -138,11 +138,11 @@ pub fn panels(flight: &Flight) -> Vec<Panel> {
         title: if of_body {
             "Position error"
         } else {
-            "Error of what slides"
+            "Error of prismatic joints"
         }
         .into(),
         unit: "m",
-        note: "Of the true state where a simulation tells it.",
+        note: "Of the true state if a simulation provides it.",
         lines: error,
         ..Panel::default()
     });
@@ -152,7 +152,7 @@ pub fn panels(flight: &Flight) -> Vec<Panel> {
     );
     panels.push(Panel {
         key: "attitude_error".into(),
-        title: if of_body { "Attitude error" } else { "Error of what turns" }.into(),
+        title: if of_body { "Attitude error" } else { "Error of rotational joints" }.into(),
         unit: "°",
         note: "The rotation from the reference to the vehicle: its angle, and its vector about the reference's axes.",
         lines: angles,
@@ -219,7 +219,7 @@ fn energies() -> [Panel; 2] {
             key: "energy".into(),
             title: "Energy of the error".into(),
             unit: "J",
-            note: "Dashed: what W comes to if it changes as theory says. Where W stays above, lags, the hold between two steps or a disturbance feed it.",
+            note: "Dashed: W as predicted by the theory. Where W is larger, actuator lag, the held input or a disturbance supplies energy.",
             log: true,
             lines: energy.into(),
             ..Panel::default()
@@ -228,7 +228,7 @@ fn energies() -> [Panel; 2] {
             key: "energy_rate".into(),
             title: "Rate of the energy".into(),
             unit: "W",
-            note: "How fast W changed, and how fast it should: by −2R, the dissipation, and by what a moving reference takes.",
+            note: "Measured dW/dt and its prediction: −2R, the dissipation, minus the power that a moving reference extracts.",
             lines: rate.into(),
             ..Panel::default()
         },
@@ -263,9 +263,9 @@ fn beside(flight: &Flight) -> Vec<Panel> {
     let plain: [Plain; 6] = [
         (
             "thrust_scale",
-            "Thrust by that of the model",
+            "Thrust relative to the model",
             "",
-            "As the observer of disturbances finds it.",
+            "As estimated by the disturbance observer.",
             &[("thrust.scale", "thrust scale", 3)],
         ),
         (
@@ -289,7 +289,7 @@ fn beside(flight: &Flight) -> Vec<Panel> {
             "deviation",
             "Standard deviations of the estimate",
             "rad, m/s, m",
-            "Each of three axes together, as the estimator has them.",
+            "Of three axes together, from the estimator.",
             &[
                 ("deviation.attitude", "attitude", 0),
                 ("deviation.velocity", "velocity", 1),

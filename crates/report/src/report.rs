@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::blob::{Blob, Place};
+use crate::blob::{Blob, BlobRange};
 use crate::error::ReportError;
 use crate::flight::{Cursor, Event, Flight, LiveFlight, Number};
 use crate::grid::Grid;
@@ -47,16 +47,16 @@ struct Shown<'a> {
     /// Width of a cell of the plots, s, and whether it is a single step.
     cell: f64,
     whole: bool,
-    columns: BTreeMap<&'a str, [Option<Place>; 2]>,
+    columns: BTreeMap<&'a str, [Option<BlobRange>; 2]>,
     panels: Vec<Panel>,
     spectra: Vec<Panel>,
-    densities: BTreeMap<&'a str, [Place; 2]>,
+    densities: BTreeMap<&'a str, [BlobRange; 2]>,
     scene: &'a Scene,
     /// Width of a cell of the poses, s.
     track_cell: f64,
     track_length: usize,
     /// 7 numbers for each body, and for its reference.
-    poses: [Vec<Option<Place>>; 2],
+    poses: [Vec<Option<BlobRange>>; 2],
     /// Name, unit and the columns of thrust and tilt of each rotor.
     rotors: Vec<[Option<usize>; 2]>,
     modes: &'a [(f64, String)],

@@ -58,7 +58,7 @@ pub fn schema() -> Value {
         "properties": {
             "flight": keys["flight"],
             "vehicles": { "description": "The vehicles.", "type": "array", "items": vehicle },
-            "world": description::some(&WORLD, "What nobody controls."),
+            "world": description::some(&WORLD, "Bodies without a controller."),
             "backend": keys["backend"],
         },
         "required": ["flight", "vehicles", "backend"],

@@ -52,7 +52,7 @@ pub fn sections() -> Sections {
         "serve".to_owned(),
         described(
             &serve.to_value(),
-            "How the vehicle looks to an autopilot or a ground station.",
+            "The vehicle as seen by an autopilot or a ground station.",
         ),
     ));
     let mut all =
@@ -103,7 +103,7 @@ pub fn backend(generator: &mut SchemaGenerator) -> Value {
         <crate::replay::Settings as schemars::JsonSchema>::json_schema(generator).to_value();
     let plugin = json!({ "description": "The name of a plugin, or with --allow-plugin the path of a library.", "type": "string" });
     let mut keys = table(
-        "What is flown: the chosen plugin, and a table for each plugin.",
+        "The backend: the chosen plugin, and a table for each plugin.",
         [
             ("plugin".to_owned(), plugin),
             ("sim".to_owned(), described(&sim, "The simulation.")),

@@ -18,7 +18,7 @@ pub fn schema() -> Value {
         (
             "linspace",
             three,
-            "[from, to, count]: so many numbers, evenly spaced.",
+            "[from, to, count]: evenly spaced numbers.",
         ),
         ("uniform", two.clone(), "[from, to]: drawn, uniform."),
         (
@@ -58,7 +58,7 @@ pub fn schema() -> Value {
         .collect();
     let count = |about: &str, least: u64| json!({ "description": about, "type": "integer", "minimum": least });
     let mut plan = table(
-        "A campaign: what is flown, and what is varied.",
+        "A campaign: the configuration and the varied keys.",
         [
             (
                 "config".to_owned(),
@@ -66,20 +66,20 @@ pub fn schema() -> Value {
             ),
             (
                 "flights".to_owned(),
-                count("Flights of every point of the grid. Default 1.", 1),
+                count("Flights per grid point. Default 1.", 1),
             ),
             (
                 "seed".to_owned(),
-                count("Of all that is drawn. Default 0.", 0),
+                count("Seed of all random values. Default 0.", 0),
             ),
             (
                 "set".to_owned(),
-                json!({ "description": "Keys of the configuration with the values that they have in every flight.", "type": "object" }),
+                json!({ "description": "Keys of the configuration with fixed values.", "type": "object" }),
             ),
             (
                 "vary".to_owned(),
                 json!({
-                    "description": "Keys of the configuration with what they are varied over; tables may be nested instead of dots.",
+                    "description": "Keys of the configuration with their variations; nested tables may replace dots.",
                     "type": "object",
                     "additionalProperties": { "$ref": "#/definitions/Variation" },
                 }),

@@ -24,13 +24,13 @@ pub enum SweepError {
         error: std::io::Error,
     },
     /// A file with the journal's name is not a journal.
-    #[error("`{}` is not a journal of `fly sweep`: it stays as it is; choose another name with --out", path.display())]
-    Foreign {
+    #[error("`{}` is not a journal of `fly sweep`: it is left unchanged; choose another name with --out", path.display())]
+    NotAJournal {
         /// The file.
         path: PathBuf,
     },
     /// The header of a journal does not match its checksum.
-    #[error("the header of `{}` is damaged, so its rows cannot be told from those of another plan: it stays as it is; --restart drops them", path.display())]
+    #[error("the header of `{}` is damaged, so its rows may belong to another plan: it is left unchanged; --restart discards them", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -53,8 +53,7 @@ pub enum SweepError {
     },
     /// It was begun by another build.
     #[error(
-        "`{}` was begun by another build of this version of `fly`, whose rows may have other physics: it has {found}, this one is {expected}; go on with that build, \
-         drop its rows with --restart, or mix both with --any-build", path.display()
+        "`{}` was begun by another build of this version of `fly`, whose physics may differ: it has {found}, this one is {expected}; continue with that build, discard its rows with --restart, or mix both with --any-build", path.display()
     )]
     OtherBuild {
         /// The file.
@@ -65,7 +64,7 @@ pub enum SweepError {
         expected: String,
     },
     /// Files of a flight cannot be read, or its plugin cannot be loaded, although the plan is valid.
-    #[error("flight {index} cannot begin, and the plan is not to blame: {error}\nThe campaign stops here: what was finished is in `{}`, and the same command flies on", path.display())]
+    #[error("flight {index} cannot begin, for a reason outside the plan: {error}\nThe campaign stops here: finished flights are in `{}`, and the same command continues", path.display())]
     Machine {
         /// Index of the flight.
         index: u64,
@@ -82,7 +81,7 @@ pub enum SweepError {
     },
     /// The journal belongs to another plan.
     #[error(
-        "`{}` is the journal of another plan: {difference}; fly that plan on, choose another name with --out, or drop its rows with --restart", path.display()
+        "`{}` is the journal of another plan: {difference}; continue that plan, choose another name with --out, or discard its rows with --restart", path.display()
     )]
     OtherPlan {
         /// The file.
@@ -102,7 +101,7 @@ pub enum SweepError {
     },
     /// Two journals contain the same flight.
     #[error("flight {index} is in `{}` and in `{}`: merge every shard once", first.display(), second.display())]
-    Twice {
+    DuplicateFlight {
         /// Index of the flight.
         index: u64,
         /// A journal.

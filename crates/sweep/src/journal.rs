@@ -78,7 +78,7 @@ impl Journal {
         locked(file.try_lock_shared(), path)?;
         let journal = Self::scan(file, path, plan, false)?;
         if journal.end == 0 {
-            return Err(SweepError::Foreign { path: path.into() });
+            return Err(SweepError::NotAJournal { path: path.into() });
         }
         Ok(journal)
     }
@@ -104,7 +104,7 @@ impl Journal {
             .read_to_end(&mut magic)
             .map_err(SweepError::file(path))?;
         if !MAGIC.starts_with(&magic) {
-            return Err(SweepError::Foreign { path: path.into() });
+            return Err(SweepError::NotAJournal { path: path.into() });
         }
         let mut record = Vec::new();
         let mut at = MAGIC.len() as u64;
@@ -346,12 +346,12 @@ fn filled(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
 
 /// The shard in a header, if it belongs to this plan.
 fn header(record: &[u8], path: &Path, plan: &Plan) -> Result<Shard, SweepError> {
-    let foreign = || SweepError::Foreign { path: path.into() };
+    let not_a_journal = || SweepError::NotAJournal { path: path.into() };
     let mut rest = record;
     let mut number = || take(&mut rest).map(u32::from_le_bytes);
-    let parts = number().zip(number()).ok_or_else(foreign)?;
-    let shard = Shard::of_parts(parts.into()).ok_or_else(foreign)?;
-    let identity = std::str::from_utf8(rest).map_err(|_| foreign())?;
+    let parts = number().zip(number()).ok_or_else(not_a_journal)?;
+    let shard = Shard::of_parts(parts.into()).ok_or_else(not_a_journal)?;
+    let identity = std::str::from_utf8(rest).map_err(|_| not_a_journal())?;
     let (build, identity) = split_build(identity);
     let (own, expected) = split_build(plan.identity());
     if identity == expected {

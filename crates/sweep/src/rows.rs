@@ -46,7 +46,7 @@ impl<'a> Rows<'a> {
             match (with.next(), with.next()) {
                 (Some(_), None) => {}
                 (Some(one), Some(other)) => {
-                    return Err(SweepError::Twice {
+                    return Err(SweepError::DuplicateFlight {
                         index,
                         first: one.path().to_owned(),
                         second: other.path().to_owned(),

@@ -92,7 +92,7 @@ impl Campaign<'_> {
                     Ok(_) => {}
                     Err(error) if count == 0 => return Err(SweepError::Threads { error }),
                     Err(error) => {
-                        tracing::warn!("{count} threads fly, no more can be started: {error}");
+                        tracing::warn!("{count} threads run, no more can be started: {error}");
                         break;
                     }
                 }

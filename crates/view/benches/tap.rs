@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fly_flight::config::{Configuration, Options};
 use fly_flight::{Discard, Flight, Sink, backend};
 use fly_plugin_sim::Simulation;
-use fly_view::{Hub, View, Viewed};
+use fly_view::{Hub, View, ViewSink};
 
 fn main() {
     divan::main();
@@ -26,7 +26,7 @@ fn steps(bencher: divan::Bencher, sink: &mut dyn Sink) {
 /// Rows for a sink that throws them away: what making them costs.
 #[divan::bench]
 fn step_without_view(bencher: divan::Bencher) {
-    steps(bencher, &mut Viewed::new(Rows, None));
+    steps(bencher, &mut ViewSink::new(Rows, None));
 }
 
 /// The same with a view without viewers. Steps are much faster than 500 Hz, so most rows are lost once its queue is
@@ -35,7 +35,7 @@ fn step_without_view(bencher: divan::Bencher) {
 fn step_with_view(bencher: divan::Bencher) {
     let hub = Arc::new(Hub::default());
     let _view = View::open(0, &hub).expect("a port");
-    steps(bencher, &mut Viewed::new(Rows, Some(hub)));
+    steps(bencher, &mut ViewSink::new(Rows, Some(hub)));
 }
 
 /// Wants rows and keeps none.

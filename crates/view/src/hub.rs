@@ -46,9 +46,9 @@ pub struct Hub {
 
 /// While this exists, a page waits to be told how the flight ended.
 #[derive(Debug)]
-pub(crate) struct Untold<'a>(&'a Hub);
+pub(crate) struct EndListener<'a>(&'a Hub);
 
-impl Drop for Untold<'_> {
+impl Drop for EndListener<'_> {
     fn drop(&mut self) {
         self.0.untold.fetch_sub(1, Ordering::AcqRel);
     }
@@ -139,13 +139,13 @@ impl Hub {
     }
 
     /// Someone who wants to know the end.
-    pub(crate) fn untold(&self) -> Untold<'_> {
+    pub(crate) fn end_listener(&self) -> EndListener<'_> {
         self.untold.fetch_add(1, Ordering::AcqRel);
-        Untold(self)
+        EndListener(self)
     }
 
     /// Whether all who want to know the end do.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn has_told_end(&self) -> bool {
         self.is_over() && self.untold.load(Ordering::Acquire) == 0
     }
 

@@ -8,4 +8,4 @@ mod server;
 mod sink;
 
 pub use hub::Hub;
-pub use sink::{View, Viewed};
+pub use sink::{View, ViewSink};

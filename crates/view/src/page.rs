@@ -45,7 +45,7 @@ pub fn live(
     is_closed: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let (mut cursor, mut asks, mut last) = (None, false, Instant::now());
-    let untold = hub.untold();
+    let untold = hub.end_listener();
     loop {
         if let Some(Message::Text(text)) = read(&mut socket, PERIOD)? {
             asks = true;

@@ -19,7 +19,7 @@ const SUBPROTOCOLS: [&str; 2] = ["foxglove.sdk.v1", "foxglove.websocket.v1"];
 
 /// The requested resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Resource {
     /// The page.
     Page,
     /// Updates of the flight for the page.
@@ -106,12 +106,12 @@ impl Head {
     ///
     /// # Errors
     /// The status and the reason.
-    pub fn wish(&self, port: u16, token: &str) -> Result<Wish, Refusal> {
+    pub fn resource(&self, port: u16, token: &str) -> Result<Resource, Refusal> {
         let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let is_here = |host: &str| names.iter().any(|name| name == host);
         // A foreign page whose host name resolves to this machine sends its own name.
         if !self.one("host").is_some_and(is_here) {
-            return Err(("403 Forbidden", "another host was asked for"));
+            return Err(("403 Forbidden", "wrong Host header"));
         }
         let is_upgrade = self
             .all("upgrade")
@@ -126,20 +126,20 @@ impl Head {
             |origin: &str| subprotocol.is_some() && (origin == FOXGLOVE || LOCAL.contains(&origin));
         let mut origins = self.all("origin");
         if !origins.all(|origin| is_own(origin) || is_app(origin)) {
-            return Err(("403 Forbidden", "a page of somebody else's asks"));
+            return Err(("403 Forbidden", "the request comes from another site"));
         }
         let mut pairs = self.query.split('&');
         let given = pairs.find_map(|pair| pair.strip_prefix("token="));
         if !given.is_some_and(|given| same(given, token)) {
-            let why = "the token is missing or wrong: it is in the address that fly has printed";
+            let why = "the token is missing or wrong: use the address that fly has printed";
             return Err(("403 Forbidden", why));
         }
         let path = self.path.as_str();
         match (self.method.as_str(), is_upgrade, subprotocol, path) {
-            ("GET", true, Some(subprotocol), _) => Ok(Wish::Topics(subprotocol)),
-            ("GET", true, None, "/live") => Ok(Wish::Live),
-            ("GET", false, _, "/") => Ok(Wish::Page),
-            ("GET", ..) => Err(("404 Not Found", "there is nothing")),
+            ("GET", true, Some(subprotocol), _) => Ok(Resource::Topics(subprotocol)),
+            ("GET", true, None, "/live") => Ok(Resource::Live),
+            ("GET", false, _, "/") => Ok(Resource::Page),
+            ("GET", ..) => Err(("404 Not Found", "not found")),
             _ => Err(("405 Method Not Allowed", "only GET")),
         }
     }
@@ -157,11 +157,12 @@ mod tests {
 
     const TOKEN: &str = "0123456789abcdef";
 
-    fn wish(target: &str, headers: &[&str]) -> Result<Wish, &'static str> {
+    fn resource(target: &str, headers: &[&str]) -> Result<Resource, &'static str> {
         let first = format!("GET {target} HTTP/1.1");
         let head = [&[first.as_str()], headers].concat().join("\r\n");
         let head = Head::parse(&head).expect("a head");
-        head.wish(8000, TOKEN).map_err(|(status, _)| &status[..3])
+        head.resource(8000, TOKEN)
+            .map_err(|(status, _)| &status[..3])
     }
 
     const HOST: &str = "Host: 127.0.0.1:8000";
@@ -173,16 +174,16 @@ mod tests {
     fn who_knows_the_token_gets_what_is_asked_for() {
         let own = "Origin: http://localhost:8000";
         let target = format!("/?a=b&token={TOKEN}");
-        assert_eq!(wish(&target, &[HOST]), Ok(Wish::Page));
+        assert_eq!(resource(&target, &[HOST]), Ok(Resource::Page));
         let named = ["host: localhost:8000", own];
-        assert_eq!(wish(&target, &named), Ok(Wish::Page));
+        assert_eq!(resource(&target, &named), Ok(Resource::Page));
         let live = format!("/live?token={TOKEN}");
-        assert_eq!(wish(&live, &[HOST, UPGRADE, own]), Ok(Wish::Live));
-        let topics = Ok(Wish::Topics("foxglove.sdk.v1"));
-        assert_eq!(wish(&target, &[HOST, UPGRADE, FOX]), topics);
-        assert_eq!(wish(&target, &[HOST, UPGRADE, FOX, APP]), topics);
-        assert_eq!(wish(&target, &[HOST, UPGRADE]), Err("404"));
-        assert_eq!(wish(&live, &[HOST]), Err("404"));
+        assert_eq!(resource(&live, &[HOST, UPGRADE, own]), Ok(Resource::Live));
+        let topics = Ok(Resource::Topics("foxglove.sdk.v1"));
+        assert_eq!(resource(&target, &[HOST, UPGRADE, FOX]), topics);
+        assert_eq!(resource(&target, &[HOST, UPGRADE, FOX, APP]), topics);
+        assert_eq!(resource(&target, &[HOST, UPGRADE]), Err("404"));
+        assert_eq!(resource(&live, &[HOST]), Err("404"));
     }
 
     #[test]
@@ -195,7 +196,7 @@ mod tests {
             "/?token=0123456789abcdef0",
             "/?Token=0123456789abcdef",
         ] {
-            assert_eq!(wish(wrong, &[HOST]), Err("403"), "{wrong}");
+            assert_eq!(resource(wrong, &[HOST]), Err("403"), "{wrong}");
         }
         // DNS rebinding: a foreign name that resolves to this machine.
         for host in [
@@ -205,10 +206,10 @@ mod tests {
             "Host: 127.0.0.1",
             "X: y",
         ] {
-            assert_eq!(wish(&target, &[host]), Err("403"), "{host}");
+            assert_eq!(resource(&target, &[host]), Err("403"), "{host}");
         }
         let two = [HOST, "Host: evil.example:8000"];
-        assert_eq!(wish(&target, &two), Err("403"));
+        assert_eq!(resource(&target, &two), Err("403"));
         for origin in [
             "http://evil.example",
             "http://evil.example:8000",
@@ -218,15 +219,15 @@ mod tests {
             "",
         ] {
             let origin = format!("Origin: {origin}");
-            assert_eq!(wish(&target, &[HOST, &origin]), Err("403"), "{origin}");
+            assert_eq!(resource(&target, &[HOST, &origin]), Err("403"), "{origin}");
         }
         // Foxglove's app requests only its own protocol.
         let live = format!("/live?token={TOKEN}");
-        assert_eq!(wish(&live, &[HOST, UPGRADE, APP]), Err("403"));
+        assert_eq!(resource(&live, &[HOST, UPGRADE, APP]), Err("403"));
         let near = format!("{APP}.evil.example");
-        assert_eq!(wish(&target, &[HOST, UPGRADE, FOX, &near]), Err("403"));
+        assert_eq!(resource(&target, &[HOST, UPGRADE, FOX, &near]), Err("403"));
         let post = Head::parse(&format!("POST {target} HTTP/1.1\r\n{HOST}")).expect("a head");
-        let (status, _) = post.wish(8000, TOKEN).expect_err("only GET");
+        let (status, _) = post.resource(8000, TOKEN).expect_err("only GET");
         assert_eq!(status, "405 Method Not Allowed");
     }
 

@@ -16,7 +16,7 @@ use tungstenite::{Message, WebSocket};
 use crate::foxglove;
 use crate::hub::Hub;
 use crate::page;
-use crate::request::{Head, Wish};
+use crate::request::{Head, Resource};
 
 /// Largest number of simultaneous viewers.
 const MOST: usize = 32;
@@ -84,9 +84,9 @@ struct Accepting {
 }
 
 /// Counts a viewer while it exists.
-struct Place(Arc<AtomicUsize>);
+struct CountedViewer(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for CountedViewer {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -104,7 +104,7 @@ impl Accepting {
                 continue;
             };
             let count = self.count.fetch_add(1, Ordering::AcqRel);
-            let place = Place(Arc::clone(&self.count));
+            let place = CountedViewer(Arc::clone(&self.count));
             if count >= MOST {
                 // Not joined: no other viewer could connect meanwhile.
                 drop(stream);
@@ -140,14 +140,14 @@ impl One {
         stream.set_nodelay(true)?;
         let (head, length) = Head::peek(&stream)?;
         let is_closed = || self.closed.load(Ordering::Acquire);
-        match head.wish(self.port, &self.token) {
+        match head.resource(self.port, &self.token) {
             Err((status, why)) => answer(stream, length, status, "text/plain", why),
-            Ok(Wish::Page) => {
+            Ok(Resource::Page) => {
                 let page = page::page(&self.hub)?;
                 answer(stream, length, "200 OK", "text/html", &page)
             }
-            Ok(Wish::Live) => page::live(socket(stream, None)?, &self.hub, &is_closed),
-            Ok(Wish::Topics(name)) => {
+            Ok(Resource::Live) => page::live(socket(stream, None)?, &self.hub, &is_closed),
+            Ok(Resource::Topics(name)) => {
                 foxglove::serve(socket(stream, Some(name))?, &self.hub, &is_closed)
             }
         }

@@ -48,13 +48,13 @@ impl View {
 
 /// A sink, and the flight shown beside it. It records what the sink does; who watches changes nothing of it.
 #[derive(Debug)]
-pub struct Viewed<S> {
+pub struct ViewSink<S> {
     sink: S,
     hub: Option<Arc<Hub>>,
     tap: Option<Tap>,
 }
 
-impl<S> Viewed<S> {
+impl<S> ViewSink<S> {
     /// The sink, and a hub for those who watch; without one the sink alone.
     pub const fn new(sink: S, hub: Option<Arc<Hub>>) -> Self {
         Self {
@@ -91,13 +91,13 @@ impl<S> Viewed<S> {
         hub.finish(run);
         drop(tap);
         let began = Instant::now();
-        while !hub.is_told() && began.elapsed() < LAST {
+        while !hub.has_told_end() && began.elapsed() < LAST {
             thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-impl<S: Sink> Sink for Viewed<S> {
+impl<S: Sink> Sink for ViewSink<S> {
     fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
         self.sink.begin(header, pace)?;
         self.show(header);

@@ -9,24 +9,21 @@ use super::AsData;
 /// What is done with logs.
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
-    /// Say what is in a log: flight, duration, topics and their rates, the record of the run
+    /// Show what a log contains: flight, duration, topics and their rates, the record of the run
     Info(InfoArguments),
-    /// Look for damage, times that go backwards, gaps and values that are not finite
-    ///
-    /// Exit code 0 if the log is sound, 5 if something was found, 2 if it cannot be read at all.
+    /// Check for damage, times that go backwards, gaps and non-finite values
+    /// Exit code 0 if the log is sound, 5 if there are problems, 2 if it cannot be read at all.
     Check(CheckArguments),
     /// Write a log as a table (CSV, Parquet) or as MCAP
     ///
     /// A row for each tick, a column for each number; `fly log info LOG --signals` lists them. CSV has the units in the names of its columns, Parquet in its metadata, `unit.NAME`. --to
-    /// mcap makes a whole log of one that is damaged (--allow-damaged), and a log of this program of a PX4 ULog.
+    /// mcap repairs a damaged log (--allow-damaged) and converts a PX4 ULog to a log of this program.
     Export(ExportArguments),
-    /// Cut a part out of a log, into a log of its own
-    ///
-    /// Times stay as they are. Logs of this program only; a ULog is first made one: fly log export LOG --to mcap.
+    /// Write a part of a log to a new log
+    /// Times are unchanged. Only logs of this program; convert a ULog first: fly log export LOG --to mcap.
     Cut(CutArguments),
-    /// Say where two logs differ: of each column the rms, the largest difference and the first one
-    ///
-    /// Rows are compared at the same flight time. Exit code 0 if the logs are equal, 5 if they differ. The record of the run does not count.
+    /// Compare two logs: rms, largest and first difference of each column
+    /// Rows are compared at the same flight time. Exit code 0 if the logs are equal, 5 if they differ. The record of the run is ignored.
     Diff(DiffArguments),
 }
 
@@ -85,11 +82,11 @@ pub struct Output {
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Replace a file that is there; the log itself is never replaced
+    /// Replace an existing file; the log itself is never replaced
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Take what is whole of a damaged log
+    /// Use the intact part of a damaged log
     #[arg(long)]
     pub allow_damaged: bool,
 
@@ -141,11 +138,11 @@ pub struct DiffArguments {
     /// Another log
     pub second: PathBuf,
 
-    /// Numbers that are no further apart than this count as equal, each in its unit
+    /// Numbers count as equal if they differ by at most this, each in its unit
     #[arg(long, value_name = "X", default_value = "0", allow_negative_numbers = true, value_parser = super::not_negative)]
     pub tolerance: f64,
 
-    /// Compare what is whole of damaged logs
+    /// Compare the intact parts of damaged logs
     #[arg(long)]
     pub allow_damaged: bool,
 

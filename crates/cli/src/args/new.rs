@@ -9,15 +9,15 @@ use super::{AsData, number};
 /// What is asked for of the new vehicle; what is left out is asked on a terminal.
 #[derive(Debug, Args)]
 pub struct NewArguments {
-    /// Makes NAME.toml, the flight, and NAME-vehicle.toml, the vehicle [default: the frame's name]
+    /// Creates NAME.toml, the flight, and NAME-vehicle.toml, the vehicle [default: the frame's name]
     #[arg(value_name = "NAME")]
     pub name: Option<PathBuf>,
 
-    /// How the rotors are arranged
+    /// The arrangement of the rotors
     #[arg(long, value_name = "FRAME")]
     pub frame: Option<Frame>,
 
-    /// Mass of all of it, ready to fly, kg, 0.01 to 1000
+    /// Take-off mass, kg, 0.01 to 1000
     #[arg(long, value_name = "KG", allow_negative_numbers = true, value_parser = mass)]
     pub mass: Option<f64>,
 
@@ -25,11 +25,11 @@ pub struct NewArguments {
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = length)]
     pub arm_length: Option<f64>,
 
-    /// Largest thrust of one rotor, N [default: all together two and a half times the weight]
+    /// Largest thrust of one rotor, N [default: a thrust-to-weight ratio of 2.5]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = thrust)]
     pub thrust: Option<f64>,
 
-    /// Take mass, centre of mass, inertia and looks from this URDF, which must be one rigid body
+    /// Take mass, centre of mass, inertia and visuals from this URDF, which must be one rigid body
     #[arg(long, value_name = "FILE", conflicts_with = "mass")]
     pub urdf: Option<PathBuf>,
 

@@ -10,11 +10,11 @@ use super::AsData;
 /// Colours of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ThemeName {
-    /// As the reader's screen is (SVG); PNG is light
+    /// Follows the reader's system (SVG); PNG is light
     Auto,
     /// On white
     Light,
-    /// On a dark ground
+    /// On a dark background
     Dark,
 }
 
@@ -40,7 +40,7 @@ pub struct PlotArguments {
     #[arg(short, long, value_name = "FILE", value_parser = picture)]
     pub out: Option<PathBuf>,
 
-    /// A panel of these columns over time, instead of the page; * stands for anything; may be repeated
+    /// A panel of these columns over time, instead of the page; * matches anything; may be repeated
     #[arg(long, value_name = "NAME,…", value_parser = names)]
     pub signals: Vec<Names>,
 
@@ -68,15 +68,15 @@ pub struct PlotArguments {
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub theme: ThemeName,
 
-    /// Panels beside each other, 1 to 8 [default: 2 of more than two panels]
+    /// Columns of panels, 1 to 8 [default: 2 for more than two panels]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
     pub columns: Option<u16>,
 
-    /// Width, px, 200 to 8000; PNG has two dots a px [default: by the columns]
+    /// Width, px, 200 to 8000; PNG has two dots per px [default: from the columns]
     #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(200..=8000))]
     pub width: Option<u16>,
 
-    /// Show what is whole of a damaged log
+    /// Show the intact part of a damaged log
     #[arg(long)]
     pub allow_damaged: bool,
 

@@ -2,17 +2,17 @@
 //! inputs saturate.
 
 use fly_control::SystemPoint;
-use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, growth};
+use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, spectral_radius};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
-use crate::config::{ConfigError, Configuration, Flown};
+use crate::config::{ConfigError, Configuration, FlownModel};
 use crate::telemetry::significant;
 
 /// A finding.
 pub enum Finding {
     /// As it should be.
-    Fine(String),
+    Passed(String),
     /// It flies, but with small margins.
     Warning(String),
     /// It does not stay at its reference.
@@ -36,12 +36,12 @@ const MOST_STATES: usize = 250;
 /// The controller or the reference does not fit the system.
 pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigError> {
     let system = &configuration.system;
-    let closed = match configuration.flown() {
-        Flown::Vehicle(vehicle) => {
+    let closed = match configuration.flown_model() {
+        FlownModel::Vehicle(vehicle) => {
             let controller = configuration.build_controller(vehicle)?;
             ClosedLoop::new(system, &controller, &system.model.neutral_configuration())
         }
-        Flown::System(system) => {
+        FlownModel::System(system) => {
             let controller = configuration.build_system_controller(system)?;
             let mut start = SystemPoint::new(&system.model);
             let mut trajectory = configuration.build_system_reference(system)?;
@@ -58,7 +58,7 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
         let states = sampled.states();
         if states > MOST_STATES {
             return Ok(vec![Finding::Warning(format!(
-                "{states} states with the commands on their way are too many to look at before every flight"
+                "{states} states, with the commands in transit, are too many to analyse before every flight"
             ))]);
         }
         narrow(&closed, &sampled, lags)
@@ -72,7 +72,7 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
     };
     Ok((found.into_iter())
         .filter_map(|finding| match finding {
-            Finding::Fine(_) => None,
+            Finding::Passed(_) => None,
             Finding::Warning(told) | Finding::Problem(told) => {
                 Some(format!("the closed loop {label}: {told}"))
             }
@@ -104,7 +104,7 @@ pub fn findings(
     if closed.leads() {
         let factors = closed.lag_factors(sampled.step(), lags)?;
         let factors = between(factors.least, factors.most, "the lags");
-        found.push(Finding::Fine(format!(
+        found.push(Finding::Passed(format!(
             "commands lead the lags: stable with {factors} of the model"
         )));
     }
@@ -119,18 +119,18 @@ fn narrow(
     sampled: &SampledLoop,
     lags: &[f64],
 ) -> Result<Vec<Finding>, AnalysisError> {
-    let growth_now = growth(&sampled.poles()?);
+    let growth_now = spectral_radius(&sampled.poles()?);
     // A NaN must not count as stable.
     let is_stable = |growth: f64| growth < 1.0;
     if !is_stable(growth_now) {
         let growth = significant(growth_now, 4);
         return Ok(vec![Finding::Problem(format!(
-            "not stable: errors grow {growth} times each step; fly it at a higher rate, with slower poles or faster actuators"
+            "not stable: errors grow by a factor of {growth} per step; use a higher rate, slower poles or faster actuators"
         ))]);
     }
     let (mut little, delay) = (Vec::new(), STEPS * sampled.step());
     // With a long command delay, the margins can be computed faster than the poles.
-    let (bears_delay, bears_gain) = if sampled.is_long() {
+    let (bears_delay, bears_gain) = if sampled.has_dominant_poles_only() {
         (
             sampled
                 .delay_margin()?
@@ -139,27 +139,27 @@ fn narrow(
         )
     } else {
         (
-            is_stable(growth(&sampled.poles_with_delay(delay)?)),
-            is_stable(growth(&sampled.poles_with_gain(GAIN)?)),
+            is_stable(spectral_radius(&sampled.poles_with_delay(delay)?)),
+            is_stable(spectral_radius(&sampled.poles_with_gain(GAIN)?)),
         )
     };
     if !bears_delay {
         little.push(Finding::Warning(format!(
-            "a delay of {STEPS} steps makes it unstable: one late frame may"
+            "an additional delay of {STEPS} steps makes it unstable: one late frame may suffice"
         )));
     }
     if !bears_gain {
         little.push(Finding::Warning(format!(
-            "inputs that act {GAIN} times as strongly as the model says make it unstable"
+            "{GAIN} times the gain makes it unstable"
         )));
     }
     if closed.leads() {
         for (factor, what) in [(LAG, "long"), (LAG.recip(), "short")] {
             let others: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
             let other = closed.sampled(sampled.step(), &others)?;
-            if !is_stable(growth(&other.poles()?)) {
+            if !is_stable(spectral_radius(&other.poles()?)) {
                 little.push(Finding::Warning(format!(
-                    "lags that are {LAG} times as {what} as the model says make it unstable: lower controller.actuators.lead"
+                    "lags {LAG} times as {what} as modelled make it unstable: lower controller.actuators.lead"
                 )));
             }
         }
@@ -175,7 +175,7 @@ fn margins(closed: &ClosedLoop, sampled: &SampledLoop) -> Result<Finding, Analys
         Some(margin) => format!("up to {} ms more delay", milliseconds(margin.delay)),
     };
     if closed.delay() > 0.0 {
-        let less = match sampled.early_margin()? {
+        let less = match sampled.delay_reduction_margin()? {
             None => "or any less".to_owned(),
             Some(less) => format!("or {} ms less", milliseconds(less)),
         };
@@ -186,7 +186,9 @@ fn margins(closed: &ClosedLoop, sampled: &SampledLoop) -> Result<Finding, Analys
     }
     let margins = sampled.gain_margins()?;
     let gains = between(margins.least, margins.most, "the gain");
-    Ok(Finding::Fine(format!("stable, with {delay}, with {gains}")))
+    Ok(Finding::Passed(format!(
+        "stable, with {delay}, with {gains}"
+    )))
 }
 
 /// Describes a range of factors.
@@ -226,7 +228,7 @@ fn saturation(closed: &ClosedLoop, system: &System) -> Option<Finding> {
         let (error, joint) = errors.min_by(|a, b| a.0.total_cmp(&b.0))?;
         format!("{} m or rad of `{joint}`", significant(error, 2))
     };
-    Some(Finding::Fine(format!(
+    Some(Finding::Passed(format!(
         "inputs saturate for errors beyond {beyond}"
     )))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::args::AsData;
-use crate::config::{Configuration, Document, FleetConfiguration, Flown, Options};
+use crate::config::{Configuration, Document, FleetConfiguration, FlownModel, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
@@ -31,7 +31,7 @@ pub struct Findings {
 
 impl Findings {
     /// Adds a finding that is in order.
-    pub fn fine(&mut self, what: &str, finding: impl fmt::Display) {
+    pub fn passed(&mut self, what: &str, finding: impl fmt::Display) {
         self.add(what, "fine", finding.to_string());
     }
 
@@ -128,16 +128,16 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf], data: AsData) -> Result<E
 pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Findings, Failure> {
     let document = Document::load(options)?;
     let mut findings = Findings::default();
-    findings.fine("configuration", options.config.display());
+    findings.passed("configuration", options.config.display());
     if FleetConfiguration::is_fleet(&document) {
         let fleet = FleetConfiguration::read(document)?;
         for member in &fleet.vehicles {
-            findings.fine("", "");
-            findings.fine("flies as", &member.name);
+            findings.passed("", "");
+            findings.passed("flies as", &member.name);
             check(&member.configuration, &mut findings)?;
         }
-        findings.fine("", "");
-        findings.fine("world", world(&fleet));
+        findings.passed("", "");
+        findings.passed("world", world(&fleet));
         backend::check(&fleet, None, plugin_dirs, &mut findings)?;
     } else {
         let configuration = Configuration::read(document)?;
@@ -154,15 +154,15 @@ pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Fin
 
 /// Checks everything except the backend.
 fn check(configuration: &Configuration, findings: &mut Findings) -> Result<(), Failure> {
-    match configuration.flown() {
-        Flown::Vehicle(vehicle) => {
+    match configuration.flown_model() {
+        FlownModel::Vehicle(vehicle) => {
             vehicle::check(vehicle, findings);
             let hover = vehicle::hover_commands(vehicle);
             battery::check(&configuration.system, hover.as_deref(), findings);
             controller::check(configuration, vehicle, findings)?;
             reference::check(configuration, vehicle, findings)?;
         }
-        Flown::System(system) => {
+        FlownModel::System(system) => {
             system::check(configuration, system, findings)?;
             battery::check(system, None, findings);
         }

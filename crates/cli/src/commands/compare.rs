@@ -10,7 +10,7 @@ use fly_report::flight::Number;
 use serde::Serialize;
 use toml::Table as Toml;
 
-use super::fly::{self, Manner};
+use super::fly::{self, FlightOptions};
 use super::{print, product};
 use crate::args::{Arguments, CompareArguments};
 use crate::config::{Configuration, Document, FleetConfiguration, Options};
@@ -208,7 +208,7 @@ fn fly(
     terminal: &Terminal,
 ) -> Result<Summary, Failure> {
     fly::object(&contender.configuration, arguments)?;
-    let manner = Manner {
+    let options = FlightOptions {
         arm: false,
         yes: false,
         json: wish.json,
@@ -221,7 +221,7 @@ fn fly(
         tui: false,
         speed: None,
     };
-    fly::fly_simulated(&contender.configuration, &manner, terminal)
+    fly::fly_simulated(&contender.configuration, &options, terminal)
 }
 
 /// `compare-1.mcap` beside `compare.html`.

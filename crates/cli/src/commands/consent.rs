@@ -7,7 +7,7 @@ use fly_control::{Reference, ReferencePoint, Trajectory};
 use fly_flight::supervisor::Response;
 use fly_hal::{Clock, CommandSet, Instance, ReferenceSource};
 
-use crate::config::{Configuration, Flown, TakeOff};
+use crate::config::{Configuration, FlownModel, TakeOff};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
@@ -58,7 +58,7 @@ pub(super) fn agree(plan: &str, what: &str, yes: bool) -> Result<(), Failure> {
     };
     if !io::stdin().is_terminal() || !out.is_terminal() {
         return Err(refused(&format!(
-            "{flag} asks on a terminal, and there is none; scripts say --yes"
+            "{flag} asks for confirmation on a terminal, and there is none; in scripts use --yes"
         )));
     }
     let _ = write!(out, "Type `{YES}` to {what} it: ").and_then(|()| out.flush());
@@ -89,7 +89,7 @@ fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Fail
     if takes_setpoints && rotors.iter().any(|rotor| rotor.tilt.is_some()) {
         line(
             "",
-            &"the tilts of its rotors are the autopilot's: it leans to move sideways, and keeps no attitude beside",
+            &"the autopilot controls the rotor tilts: the vehicle tilts to move sideways and cannot hold an independent attitude",
         );
     }
     line("reference", &reference(configuration, backend)?);
@@ -100,9 +100,12 @@ fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Fail
             safety.start_distance,
             safety.start_angle_deg,
             match flight.take_off {
-                TakeOff::None => "it does not take off by itself".to_owned(),
-                TakeOff::ToReference => "where it stands it takes off to there".to_owned(),
-                TakeOff::To(height) => format!("where it stands it takes off to {height} m above"),
+                TakeOff::None => "no automatic take-off".to_owned(),
+                TakeOff::ToReference =>
+                    "automatic take-off to there if the vehicle is on the ground".to_owned(),
+                TakeOff::To(height) => format!(
+                    "automatic take-off to {height} m above the ground if the vehicle is on it"
+                ),
             }
         ),
     );
@@ -115,7 +118,7 @@ fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Fail
     line(
         "on loss",
         &format_args!(
-            "of frames for longer than {} ms: {then}; a pilot who changes the mode has the vehicle at once",
+            "of frames for longer than {} ms: {then}; a pilot who changes the mode takes over at once",
             safety.hold_ms
         ),
     );
@@ -123,12 +126,12 @@ fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Fail
 }
 
 fn vehicle(configuration: &Configuration) -> String {
-    match configuration.flown() {
-        Flown::Vehicle(vehicle) => {
+    match configuration.flown_model() {
+        FlownModel::Vehicle(vehicle) => {
             let mass = vehicle.body.inertia().mass();
             format!("{}, {mass} kg", configuration.system.name)
         }
-        Flown::System(system) => system.name.clone(),
+        FlownModel::System(system) => system.name.clone(),
     }
 }
 
@@ -157,7 +160,7 @@ fn commands(backend: &Instance) -> String {
 fn reference(configuration: &Configuration, backend: &Instance) -> Result<String, Failure> {
     let mut text = configuration.reference.kind().to_owned();
     let is_recorded = backend.description().wants_reference == ReferenceSource::Recorded;
-    if let (Flown::Vehicle(vehicle), false) = (configuration.flown(), is_recorded)
+    if let (FlownModel::Vehicle(vehicle), false) = (configuration.flown_model(), is_recorded)
         && let Reference::Planned(mut path) = configuration.build_reference(vehicle)?
     {
         let mut start = ReferencePoint::default();
@@ -176,7 +179,9 @@ fn limits(configuration: &Configuration) -> impl Display {
     let bounds = configuration.safety.limits.bounds(usual);
     fmt::from_fn(move |f| {
         if bounds.is_empty() {
-            return f.write_str("none but those that follow from the loop (`[safety.limits]`)");
+            return f.write_str(
+                "none except the defaults derived from the control loop (`[safety.limits]`)",
+            );
         }
         for (index, bound) in bounds.iter().enumerate() {
             let gap = if index == 0 { "" } else { ", " };

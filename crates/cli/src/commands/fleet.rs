@@ -6,17 +6,17 @@ use fly_flight::fleet::{Fleet, FleetSummary};
 use fly_flight::{Destination, End, McapFile, Verdict, backend};
 use fly_hal::SearchPath;
 use fly_mavlink::Address;
-use fly_view::Viewed;
+use fly_view::ViewSink;
 
 use super::fly::{destination, object};
+use super::ground_stations::GroundStations;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
-use super::shown::Shown;
-use super::watched::{Indicator, Watched};
+use super::viewers::{Indicator, Viewers};
 use crate::args::Arguments;
 use crate::config::FleetConfiguration;
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{FleetData, ShownFleet, Terminal};
+use crate::telemetry::{FleetData, FleetText, Terminal};
 
 /// System ids of vehicles; 255 is a ground station.
 const MOST_SHOWN: usize = 254;
@@ -45,10 +45,10 @@ pub(super) fn run(
     for vehicle in &configuration.vehicles {
         object(&vehicle.configuration, arguments)?;
     }
-    let (summary, watched) = fly(configuration, arguments, terminal)?;
+    let (summary, viewers) = fly(configuration, arguments, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);
-    let shown = ShownFleet(&summary);
+    let shown = FleetText(&summary);
     if arguments.json {
         let text = serde_json::to_string_pretty(&FleetData::new(&summary, exit))
             .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -62,7 +62,7 @@ pub(super) fn run(
         let logs = (summary.vehicles.iter()).filter_map(|(_, summary)| summary.log.as_ref());
         super::report::after_flight(&logs.collect::<Vec<_>>(), out.as_deref())?;
     }
-    watched.stay();
+    viewers.stay();
     Ok(exit)
 }
 
@@ -71,7 +71,7 @@ fn fly(
     configuration: &FleetConfiguration,
     arguments: &Arguments,
     terminal: &Terminal,
-) -> Result<(FleetSummary, Watched), Failure> {
+) -> Result<(FleetSummary, Viewers), Failure> {
     let interruptions = Interruptions::watch(false);
     let folders = &arguments.configuration.plugin_dir;
     let search = SearchPath::standard(folders.iter().cloned());
@@ -87,7 +87,7 @@ fn fly(
         let log = McapFile::new(of_vehicle(&of_world, &vehicle.name));
         let system = u8::try_from(system).unwrap_or(u8::MAX);
         let document = &configuration.document;
-        logs.push(Shown::new(
+        logs.push(GroundStations::new(
             log,
             &vehicle.configuration,
             document,
@@ -96,13 +96,13 @@ fn fly(
         )?);
     }
     // The world shows all bodies.
-    let watched = Watched::open(arguments.view, arguments.tui)?;
-    let mut log = Viewed::new(McapFile::new(of_world), watched.hub());
+    let viewers = Viewers::open(arguments.view, arguments.tui)?;
+    let mut log = ViewSink::new(McapFile::new(of_world), viewers.hub());
     let mut fleet = Fleet::new(configuration, world, &mut logs, &mut log)?;
     let duration = configuration.flight.duration;
-    let indicator = watched.indicate(duration, arguments.quiet, terminal);
+    let indicator = viewers.indicate(duration, arguments.quiet, terminal);
     // People look at it in real time.
-    let is_alone = stations.is_empty() && watched.is_alone();
+    let is_alone = stations.is_empty() && viewers.is_alone();
     let usual = if is_alone { 0.0 } else { 1.0 };
     let mut pace = Pace::new(arguments.speed.unwrap_or(usual));
     while !fleet.tick() {
@@ -115,7 +115,7 @@ fn fly(
         }
     }
     let summary = fleet.finish();
-    Ok((summary, watched))
+    Ok((summary, viewers))
 }
 
 /// `formation.mcap` of the world, `formation-left.mcap` of a vehicle.

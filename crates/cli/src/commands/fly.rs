@@ -7,19 +7,19 @@ use fly_flight::backend::{self, Backend};
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Sink, Summary, Verdict};
 use fly_hal::{Clock, CrashGuard, SearchPath};
 use fly_mavlink::Address;
-use fly_view::Viewed;
+use fly_view::ViewSink;
 
 use super::as_flown;
 use super::consent;
+use super::ground_stations::GroundStations;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
 use super::real_time;
-use super::shown::Shown;
-use super::watched::{Indicator, Watched};
+use super::viewers::{Indicator, Viewers};
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{Data, Shown as Printed, Terminal, leave_screen};
+use crate::telemetry::{Data, SummaryText, Terminal, leave_screen};
 
 /// Flies the configuration and prints the summary.
 pub fn run(
@@ -29,7 +29,7 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let configuration = Configuration::read(document)?;
     object(&configuration, arguments)?;
-    let manner = Manner {
+    let options = FlightOptions {
         arm: arguments.arm,
         yes: arguments.yes,
         json: arguments.json,
@@ -42,7 +42,7 @@ pub fn run(
         tui: arguments.tui,
         speed: arguments.speed,
     };
-    fly_and_tell(&configuration, &manner, terminal)
+    fly_and_tell(&configuration, &options, terminal)
 }
 
 /// Warns about properties of the flight that its configuration does not reveal.
@@ -54,17 +54,19 @@ pub(super) fn object(configuration: &Configuration, arguments: &Arguments) -> Re
         if arguments.strict {
             return Err(Failure::new(
                 Exit::ProblemsFound,
-                format_args!("{objection}\n\nNothing was flown: --strict; `fly check` tells more"),
+                format_args!(
+                    "{objection}\n\nNothing was flown because of --strict; `fly check` shows details"
+                ),
             ));
         }
-        tracing::warn!("{objection} (`fly check` tells more)");
+        tracing::warn!("{objection} (`fly check` shows details)");
     }
     Ok(())
 }
 
 /// How to fly a configuration.
 #[allow(clippy::struct_excessive_bools)] // each is a flag
-pub(super) struct Manner<'a> {
+pub(super) struct FlightOptions<'a> {
     /// Whether a real vehicle may move.
     pub arm: bool,
     /// Whether to skip the question.
@@ -90,34 +92,34 @@ pub(super) struct Manner<'a> {
 /// Flies, and prints the summary.
 pub(super) fn fly_and_tell(
     configuration: &Configuration,
-    manner: &Manner,
+    options: &FlightOptions,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    let (summary, watched) = fly(configuration, manner, terminal)?;
-    let exit = tell(&summary, manner, terminal)?;
-    watched.stay();
+    let (summary, viewers) = fly(configuration, options, terminal)?;
+    let exit = tell(&summary, options, terminal)?;
+    viewers.stay();
     Ok(exit)
 }
 
 /// Prints the summary of a flight.
 pub(super) fn tell(
     summary: &Summary,
-    manner: &Manner,
+    options: &FlightOptions,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     terminal.flush();
     let exit = Exit::from(summary);
-    let shown = Printed(summary);
-    if manner.json {
+    let shown = SummaryText(summary);
+    if options.json {
         let text = serde_json::to_string_pretty(&Data::new(summary, exit))
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         super::print(format!("{text}\n").as_bytes())?;
-    } else if !manner.quiet {
+    } else if !options.quiet {
         super::print(shown.to_string().as_bytes())?;
     } else if summary.verdict != Verdict::Flown {
         super::print(format!("{}\n", shown.headline()).as_bytes())?;
     }
-    if let Some(out) = manner.report {
+    if let Some(out) = options.report {
         let logs: Vec<_> = summary.log.as_ref().into_iter().collect();
         super::report::after_flight(&logs, out.as_deref())?;
     }
@@ -126,31 +128,38 @@ pub(super) fn tell(
 
 fn fly(
     configuration: &Configuration,
-    manner: &Manner,
+    options: &FlightOptions,
     terminal: &Terminal,
-) -> Result<(Summary, Watched), Failure> {
-    let backend = load(configuration, manner)?;
+) -> Result<(Summary, Viewers), Failure> {
+    let backend = load(configuration, options)?;
     // Ctrl-C at the question ends the command.
-    consent::ask(configuration, backend.instance(), manner.yes)?;
+    consent::ask(configuration, backend.instance(), options.yes)?;
     let document = &configuration.document;
-    let log = log(configuration, manner);
-    let log = Shown::new(log, configuration, document, manner.stations, 1)?;
-    let watched = Watched::open(manner.view, manner.tui)?;
-    let mut log = Viewed::new(log, watched.hub());
-    let summary = fly_into(configuration, backend, &mut log, manner, &watched, terminal)?;
-    Ok((summary, watched))
+    let log = log(configuration, options);
+    let log = GroundStations::new(log, configuration, document, options.stations, 1)?;
+    let viewers = Viewers::open(options.view, options.tui)?;
+    let mut log = ViewSink::new(log, viewers.hub());
+    let summary = fly_into(
+        configuration,
+        backend,
+        &mut log,
+        options,
+        &viewers,
+        terminal,
+    )?;
+    Ok((summary, viewers))
 }
 
 /// Flies a simulation without viewers.
 pub(super) fn fly_alone(
     configuration: &Configuration,
-    manner: &Manner,
+    options: &FlightOptions,
     terminal: &Terminal,
 ) -> Result<Summary, FlightError> {
-    let backend = load(configuration, manner)?;
-    let mut log = log(configuration, manner);
-    let nobody = Watched::default();
-    fly_into(configuration, backend, &mut log, manner, &nobody, terminal)
+    let backend = load(configuration, options)?;
+    let mut log = log(configuration, options);
+    let nobody = Viewers::default();
+    fly_into(configuration, backend, &mut log, options, &nobody, terminal)
 }
 
 /// Flies a simulation or a replay, which moves nothing real.
@@ -159,10 +168,10 @@ pub(super) fn fly_alone(
 /// The backend has a real-time clock, or the flight does not begin.
 pub(super) fn fly_simulated(
     configuration: &Configuration,
-    manner: &Manner,
+    options: &FlightOptions,
     terminal: &Terminal,
 ) -> Result<Summary, Failure> {
-    let backend = load(configuration, manner)?;
+    let backend = load(configuration, options)?;
     if backend.instance().clock() == Clock::RealTime {
         let plugin = &configuration.backend.plugin;
         let message = format!(
@@ -170,27 +179,27 @@ pub(super) fn fly_simulated(
         );
         return Err(Failure::new(Exit::Usage, message));
     }
-    let mut log = log(configuration, manner);
+    let mut log = log(configuration, options);
     Ok(fly_into(
         configuration,
         backend,
         &mut log,
-        manner,
-        &Watched::default(),
+        options,
+        &Viewers::default(),
         terminal,
     )?)
 }
 
-fn load(configuration: &Configuration, manner: &Manner) -> Result<Backend, FlightError> {
-    let search = SearchPath::standard(manner.plugin_dirs.iter().cloned());
-    backend::load(configuration, &search, manner.arm)
+fn load(configuration: &Configuration, options: &FlightOptions) -> Result<Backend, FlightError> {
+    let search = SearchPath::standard(options.plugin_dirs.iter().cloned());
+    backend::load(configuration, &search, options.arm)
 }
 
-fn log(configuration: &Configuration, manner: &Manner) -> McapFile {
+fn log(configuration: &Configuration, options: &FlightOptions) -> McapFile {
     McapFile::new(destination(
         &configuration.document,
         &configuration.flight,
-        manner.log,
+        options.log,
     ))
 }
 
@@ -200,17 +209,17 @@ fn fly_into(
     configuration: &Configuration,
     backend: Backend,
     log: &mut dyn Sink,
-    manner: &Manner,
-    watched: &Watched,
+    options: &FlightOptions,
+    viewers: &Viewers,
     terminal: &Terminal,
 ) -> Result<Summary, FlightError> {
-    let interruptions = Interruptions::watch(manner.arm);
-    let mut pace = pace(manner, watched, backend.instance().clock());
+    let interruptions = Interruptions::watch(options.arm);
+    let mut pace = pace(options, viewers, backend.instance().clock());
     let mut flight = Flight::new(configuration, backend, log)?;
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
     let _guard = guard.unwrap_or_else(|error| {
-        tracing::warn!("a crash will not tell the vehicle to land: {error}");
+        tracing::warn!("the vehicle will not be told to land if the program crashes: {error}");
         None
     });
     if let Some(line) = line {
@@ -229,7 +238,7 @@ fn fly_into(
     if let Some(section) = &configuration.flight.real_time {
         real_time::prepare(section);
     }
-    let indicator = watched.indicate(flight.duration(), manner.quiet, terminal);
+    let indicator = viewers.indicate(flight.duration(), options.quiet, terminal);
     let end = loop {
         if interruptions.interrupted()
             && let Some(end) = flight.end(End::Interrupted)
@@ -253,11 +262,11 @@ fn fly_into(
 }
 
 /// People who look at a simulation see it as fast as it would be.
-fn pace(manner: &Manner, watched: &Watched, clock: Clock) -> Pace {
-    let is_alone = manner.stations.is_empty() && watched.is_alone();
+fn pace(options: &FlightOptions, viewers: &Viewers, clock: Clock) -> Pace {
+    let is_alone = options.stations.is_empty() && viewers.is_alone();
     let usual = if is_alone { 0.0 } else { 1.0 };
     match clock {
-        Clock::Stepped => Pace::new(manner.speed.unwrap_or(usual)),
+        Clock::Stepped => Pace::new(options.speed.unwrap_or(usual)),
         Clock::RealTime => Pace::new(0.0),
     }
 }

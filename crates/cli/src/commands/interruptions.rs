@@ -64,7 +64,7 @@ impl Interruptions {
                     }
                 });
             }
-            Err(error) => tracing::warn!("signals will not end the flight cleanly: {error}"),
+            Err(error) => tracing::warn!("signals will not end the flight in order: {error}"),
         }
         watched
     }

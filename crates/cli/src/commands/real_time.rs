@@ -26,7 +26,7 @@ pub(super) fn prepare(section: &RealTimeSection) {
         attempt(
             format!("core {core}"),
             real_time::pin_to_core(core),
-            "`nproc` tells how many there are",
+            "`nproc` prints how many there are",
         );
     }
     if section.priority > 0 {

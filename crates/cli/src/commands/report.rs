@@ -40,7 +40,7 @@ pub(super) fn after_flight(logs: &[&LogSummary], out: Option<&Path>) -> Result<(
     let Some(first) = whole.first() else {
         return Err(Failure::new(
             Exit::Internal,
-            "there is no report: the flight has no log that could be written to the end",
+            "there is no report: the flight has no complete log",
         ));
     };
     let beside = first.with_extension("html");

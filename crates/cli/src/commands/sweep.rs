@@ -9,12 +9,12 @@ use fly_sweep::{
     differences, fingerprint, write_csv, write_parquet,
 };
 
-use super::fly::{self, Manner};
+use super::fly::{self, FlightOptions};
 use super::interruptions::Interruptions;
 use crate::args::{Arguments, SweepArguments};
 use crate::config::Options;
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{Flights, Terminal, Told, speed_of};
+use crate::telemetry::{CampaignReport, Flights, Terminal, speed_of};
 
 /// Flies the rest of the plan and prints the results.
 pub fn run(
@@ -45,7 +45,7 @@ pub fn run(
     let mut journal = Journal::open(&path, &plan, shard, wish.restart)?;
     if journal.cut() > 0 {
         tracing::warn!(
-            "`{}`: the last {} bytes were not whole rows and are cut: a campaign was killed",
+            "`{}`: the last {} bytes were an incomplete row and are removed: a campaign was killed",
             path.display(),
             journal.cut()
         );
@@ -71,7 +71,7 @@ pub fn run(
     let rows = journal.rows();
     if rows < all {
         let text = format!(
-            "interrupted: {rows} of {all} flights are in `{}`; the same command flies the others\n",
+            "interrupted: {rows} of {all} flights are in `{}`; the same command continues\n",
             path.display()
         );
         super::print(text.as_bytes())?;
@@ -159,7 +159,7 @@ fn tell(
         files.push(path.display().to_string());
     }
     let results = Results::of(rows)?;
-    let told = Told {
+    let told = CampaignReport {
         name: plan.name(),
         results: &results,
         files: &files,
@@ -207,7 +207,7 @@ fn rerun(
     }
     let log = wish.log.clone();
     let log = log.unwrap_or_else(|| out(plan, wish, &format!("-{index}"), "mcap"));
-    let manner = Manner {
+    let options = FlightOptions {
         arm: false,
         yes: false,
         json: wish.json,
@@ -223,9 +223,9 @@ fn rerun(
     let configuration = plan.configuration(index);
     let flown = configuration
         .map_err(FlightError::from)
-        .and_then(|configuration| fly::fly_alone(&configuration, &manner, terminal));
+        .and_then(|configuration| fly::fly_alone(&configuration, &options, terminal));
     let same = compare(plan, index, wish, flown.as_ref());
-    let exit = fly::tell(&flown?, &manner, terminal)?;
+    let exit = fly::tell(&flown?, &options, terminal)?;
     if !arguments.quiet && !wish.json {
         for path in same {
             let path = path.display();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fly_mechanics::System;
-use fly_mechanics::description::{Unphysical, UrdfOptions, UrdfRoot};
+use fly_mechanics::description::{NonPhysicalInertia, UrdfOptions, UrdfRoot};
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub fn run(
         options.root = UrdfRoot::Free;
     }
     if arguments.raise_inertias {
-        options.unphysical = Unphysical::Raise;
+        options.non_physical_inertia = NonPhysicalInertia::Raise;
     }
     let system = config::system(&arguments.file, &options)?;
     for note in &system.notes {

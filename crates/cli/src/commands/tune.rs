@@ -6,7 +6,7 @@ use std::path::Path;
 use fly_control::ControllerSettings;
 use fly_control::analysis::{AnalysisError, Margins};
 use fly_control::settings::{
-    ApproachSettings, Demands, FastestError, FastestSettings, LqrSettings, Numbers,
+    ApproachSettings, FastestError, FastestSettings, LoopRequirements, LqrSettings, Numbers,
 };
 use fly_control::tuning::PoleSpec;
 use nalgebra::Complex;
@@ -35,13 +35,13 @@ const SMALLEST: f64 = 1e-6;
 const LARGEST: f64 = 1e6;
 
 /// The closed loop with some parameters.
-pub struct Looked {
+pub struct Analysis {
     report: report::Report,
     settings: ControllerSettings,
     changes: edit::Changes,
 }
 
-impl Looked {
+impl Analysis {
     /// The analysis.
     pub fn report(&self) -> &report::Report {
         &self.report
@@ -83,7 +83,7 @@ pub fn run(options: &Options, arguments: &TuneArguments, data: AsData) -> Result
 }
 
 /// Writes the file if requested, then prints everything as data.
-fn print_data(looked: &Looked, arguments: &TuneArguments) -> Result<Exit, Failure> {
+fn print_data(looked: &Analysis, arguments: &TuneArguments) -> Result<Exit, Failure> {
     let mut written = None;
     if let (Some(file), false) = (&arguments.write, looked.has_problems()) {
         looked.write(file)?;
@@ -104,7 +104,7 @@ fn print_data(looked: &Looked, arguments: &TuneArguments) -> Result<Exit, Failur
 ///
 /// # Errors
 /// The system cannot be read, or there are no such parameters.
-pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Looked, Failure> {
+pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Failure> {
     let has_wish = !arguments.poles.is_empty()
         || arguments.bandwidth.is_some()
         || arguments.fastest
@@ -119,9 +119,9 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Looked, Fail
     let controller = model.build_controller(&settings)?;
     let mut rest = start;
     // If there is no rest, the report says so.
-    controller.rest_near(&mut rest);
+    controller.nearest_equilibrium(&mut rest);
     let report = report::Report::new(&model, &settings, &controller, &rest, &found);
-    Ok(Looked {
+    Ok(Analysis {
         report,
         settings,
         changes: edit::Changes {
@@ -148,7 +148,7 @@ fn parameters(
     if arguments.with_lag && model.kept.actuators.lead > 0.0 {
         return Err(Failure::new(
             Exit::Usage,
-            "--with-lag moves the law's poles by the lag that `controller.actuators.lead` makes up for: take one of the two\n\n\
+            "--with-lag moves the law's poles by the lag that `controller.actuators.lead` compensates: use only one of the two\n\n\
              For example --set controller.actuators.lead=0",
         ));
     }
@@ -168,7 +168,7 @@ fn parameters(
         damping: arguments.damping,
     };
     if arguments.fastest {
-        let demands = Demands {
+        let demands = LoopRequirements {
             margins,
             error: arguments.error.unwrap_or(if model.vehicle.is_some() {
                 POSITION_ERROR
@@ -212,7 +212,7 @@ fn parameters(
             return Err(Failure::new(
                 Exit::Usage,
                 format_args!(
-                    "there is nothing to look at: {} has no controller, and neither --poles nor --bandwidth was given\n\n\
+                    "there is nothing to analyse: {} has no controller, and neither --poles nor --bandwidth was given\n\n\
                      For example --bandwidth 2",
                     options.config.display()
                 ),

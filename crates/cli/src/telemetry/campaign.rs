@@ -61,7 +61,7 @@ impl Drop for Flights {
 }
 
 /// Results and their origin.
-pub struct Told<'a> {
+pub struct CampaignReport<'a> {
     /// The plan's name.
     pub name: &'a str,
     /// The results.
@@ -72,7 +72,7 @@ pub struct Told<'a> {
     pub speed: Option<Speed>,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for CampaignReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { results, .. } = self;
         let verdicts = results.verdicts.iter();
@@ -135,7 +135,7 @@ struct Data<'a> {
     speed: Option<Value>,
 }
 
-impl Told<'_> {
+impl CampaignReport<'_> {
     /// As JSON.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ fn counts(sensor: &SensorReport) -> String {
         ));
     }
     for (count, what) in [
-        (sensor.widened, "taken after the rejection time"),
+        (sensor.widened, "accepted after the rejection time"),
         (sensor.invalid, "invalid"),
         (sensor.repeated, "repeated"),
         (sensor.late, "too late"),

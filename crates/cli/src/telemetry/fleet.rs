@@ -7,13 +7,13 @@ use fly_flight::fleet::FleetSummary;
 use serde::Serialize;
 
 use super::data::{FORMAT, Log};
-use super::{Data, Shown};
+use super::{Data, SummaryText};
 use crate::exit::Exit;
 
 /// A fleet's summary as printed.
-pub struct ShownFleet<'a>(pub &'a FleetSummary);
+pub struct FleetText<'a>(pub &'a FleetSummary);
 
-impl ShownFleet<'_> {
+impl FleetText<'_> {
     /// The first line: the worst verdict, and the number of vehicles with each verdict.
     pub fn headline(&self) -> String {
         let summary = self.0;
@@ -39,11 +39,11 @@ impl ShownFleet<'_> {
     }
 }
 
-impl fmt::Display for ShownFleet<'_> {
+impl fmt::Display for FleetText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
         for (_, summary) in &self.0.vehicles {
-            write!(f, "\n{}", Shown(summary))?;
+            write!(f, "\n{}", SummaryText(summary))?;
         }
         let mut table = super::Table::default();
         table.row("backend", [self.0.backend.as_str()]);

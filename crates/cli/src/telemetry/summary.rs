@@ -9,9 +9,9 @@ use fly_flight::{
 use super::table::{Table, duration, significant};
 
 /// A summary as printed.
-pub struct Shown<'a>(pub &'a Summary);
+pub struct SummaryText<'a>(pub &'a Summary);
 
-impl Shown<'_> {
+impl SummaryText<'_> {
     fn table(&self) -> Table {
         let mut table = Table::default();
         let summary = self.0;
@@ -270,9 +270,9 @@ fn supervisor(interventions: &Interventions) -> Vec<String> {
     }
     match interventions.resumed {
         0 => {}
-        1 => lines.push("flown on after a failsafe, when frames came back".to_owned()),
+        1 => lines.push("resumed after a failsafe when frames returned".to_owned()),
         times => lines.push(format!(
-            "flown on after {times} failsafes, when frames came back"
+            "resumed after {times} failsafes when frames returned"
         )),
     }
     for (time, event) in &interventions.actuators {
@@ -340,7 +340,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-impl Shown<'_> {
+impl SummaryText<'_> {
     /// The first line: the verdict.
     pub fn headline(&self) -> String {
         let summary = self.0;
@@ -354,7 +354,7 @@ impl Shown<'_> {
     }
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for SummaryText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
         write!(f, "{}", self.table())
@@ -442,7 +442,7 @@ tricopter: flown after 20.000 s at 500 Hz
     faults          none
   log               a/b.mcap (2.35 MB)
 ";
-        assert_eq!(Shown(&summary()).to_string(), expected);
+        assert_eq!(SummaryText(&summary()).to_string(), expected);
     }
 
     #[test]
@@ -458,7 +458,7 @@ tricopter: flown after 20.000 s at 500 Hz
             comparison: Some(comparison.clone()),
             ..summary()
         };
-        let text = Shown(&summary).to_string();
+        let text = SummaryText(&summary).to_string();
         assert!(
             text.contains(
                 "replay            recomputed commands exactly equal the recorded ones\n"
@@ -472,7 +472,7 @@ tricopter: flown after 20.000 s at 500 Hz
 
         comparison.record(&[3.0, 0.5], &[1.0, 0.5]);
         summary.comparison = Some(comparison);
-        let text = Shown(&summary).to_string();
+        let text = SummaryText(&summary).to_string();
         assert!(
             text.contains("replay            recorded minus recomputed commands\n"),
             "{text}"
@@ -504,7 +504,7 @@ tricopter: flown after 20.000 s at 500 Hz
         });
         summary.notes = vec!["nothing was sent: no --arm".to_owned()];
         summary.statistics = FlightStatistics::default();
-        let text = Shown(&summary).to_string();
+        let text = SummaryText(&summary).to_string();
         assert!(text.contains("supervisor        3 dropouts bridged, the longest of 40 ms\n                    given up at 2.050 s: no frame\n"), "{text}");
         assert!(
             text.contains(

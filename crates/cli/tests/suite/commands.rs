@@ -237,7 +237,7 @@ error: `link[arm].inertial` is not possible
 fn help_documents_the_exit_codes() {
     let help = output(&["--help"]);
     for code in [
-        "0  flown",
+        "0  success: flown",
         "1  internal",
         "2  the command line",
         "3  the backend",

@@ -145,7 +145,7 @@ fn exports_hold_the_numbers_of_the_log() {
         ],
         2,
     );
-    contains(&error, "it is the log that is read");
+    contains(&error, "it is the input log");
     assert_eq!(fs::read(folder.path("a.mcap")).unwrap(), log);
     assert_eq!(folder.files(), ["a.csv", "a.mcap"]);
 }

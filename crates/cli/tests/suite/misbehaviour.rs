@@ -152,21 +152,21 @@ fn a_frame_that_comes_twice_costs_one_tick() {
 #[test]
 fn frames_of_another_hour_cost_one_tick_and_the_flight_goes_on() {
     // One frame; a while of them; from now on.
-    for (until, leaps) in [(1.002, 0), (1.2, 2), (99.0, 1)] {
+    for (until, jumps) in [(1.002, 0), (1.2, 2), (99.0, 1)] {
         let folder = Folder::new();
         let deed = format!("{{ does = \"leap\", from = 1.0, until = {until} }}");
         let (summary, messages) = fly(&folder, &deed, 0);
         common::begins(&summary, "quadcopter: flown after 3.000 s");
         common::contains(
             &messages,
-            "0.998 s: the frame's time leapt: holding the last command",
+            "0.998 s: the frame's time jumped: holding the last command",
         );
-        let dropouts = leaps.max(1);
+        let dropouts = jumps.max(1);
         common::contains(&summary, &format!("{dropouts} dropout"));
         common::contains(&summary, "the longest of 4 ms");
         assert_eq!(
-            summary.contains(&format!("{leaps} leaps of the backend's clock")),
-            leaps > 0,
+            summary.contains(&format!("{jumps} jumps of the backend's clock")),
+            jumps > 0,
             "{summary}"
         );
         logged_until(&folder, 3.0);

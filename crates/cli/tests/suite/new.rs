@@ -166,7 +166,7 @@ fn nothing_is_overwritten_and_nothing_is_left_behind() {
     folder.fails(
         &good,
         2,
-        "error: `./mine-vehicle.toml` is there already, and nothing is overwritten: name another vehicle, or remove the file\n",
+        "error: `./mine-vehicle.toml` exists already and is not overwritten: choose another name, or remove the file\n",
     );
     assert_eq!(folder.files(), ["mine-vehicle.toml"]);
     assert_eq!(
@@ -205,7 +205,7 @@ fn nothing_is_overwritten_and_nothing_is_left_behind() {
         &["new", "--mass", "1"],
         2,
         "\
-error: expected --frame, --arm-length: what is left out is asked for on a terminal, and there is none
+error: expected --frame, --arm-length: missing values are asked for on a terminal, and there is none
 
 For example fly new my-hexacopter --frame hexacopter --mass 1.5 --arm-length 0.25
 ",

@@ -96,12 +96,16 @@ fn a_failed_rotor_is_found_by_the_motion() {
             flights(false, true),
             flights(false, false),
         );
-        let name = format!("the actuator of `rotor.{rotor}.thrust` gives 0 %");
+        let name = format!("the actuator of `rotor.{rotor}.thrust` has 0 %");
         for messages in &found.0 {
-            let is_found = messages.contains("the motion shows") && messages.contains(&name);
+            let is_found = messages.contains("actuator failure detected from the motion")
+                && messages.contains(&name);
             assert!(is_found, "{messages}");
         }
-        let blamed = missed.0.iter().find(|text| text.contains("gives 0 %"));
+        let blamed = missed
+            .0
+            .iter()
+            .find(|text| text.contains("has 0 % of its effectiveness left"));
         assert_eq!(blamed, None);
         assert!(
             found.1 < 1.1 * told.1 && found.1 < missed.1,

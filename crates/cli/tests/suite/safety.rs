@@ -177,10 +177,10 @@ fn frames_that_come_back_end_the_descent() {
     let resume = ["--set", "safety.resume=true"];
     let (summary, messages) = fly(&folder, "quadcopter.toml", fault, &resume, 0);
     common::contains(&messages, "2.048 s: no frame: levelling and descending");
-    common::contains(&messages, "3.050 s: frames are back: flying on");
+    common::contains(&messages, "3.050 s: frames are back: resuming");
     common::contains(
         &summary,
-        "supervisor        flown on after a failsafe, when frames came back\n",
+        "supervisor        resumed after a failsafe when frames returned\n",
     );
     let recording =
         Recording::open(folder.path("flight.mcap"), &Options::default()).expect("a finished log");

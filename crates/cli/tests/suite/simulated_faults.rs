@@ -112,8 +112,8 @@ fn rows_tell_which_faults_occurred() {
         assert!((0.5..=1.5).contains(&from));
         // The first frame at or after it tells.
         let frame = (from * 500.0 - 0.26).ceil() / 500.0;
-        let known = [frame, frame + 0.002]
-            .map(|t| format!("{t:.3} s: the actuator of `{name}` gives 80 %"));
+        let known =
+            [frame, frame + 0.002].map(|t| format!("{t:.3} s: the actuator of `{name}` has 80 %"));
         assert!(
             known.iter().any(|known| row.contains(known)),
             "{row} {known:?}"

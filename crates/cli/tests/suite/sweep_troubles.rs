@@ -61,11 +61,11 @@ fn what_the_machine_fails_at_becomes_no_row() {
     let output = child.wait_with_output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
-    contains(&told, "cannot begin, and the plan is not to blame");
+    contains(&told, "cannot begin, for a reason outside the plan");
     contains(&told, "samples.csv");
     contains(
         &told,
-        "what was finished is in `plan.journal`, and the same command flies on",
+        "finished flights are in `plan.journal`, and the same command continues",
     );
     let there = rows_of(&folder);
     assert!((1..300).contains(&there), "{there}");

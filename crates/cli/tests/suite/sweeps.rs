@@ -330,7 +330,7 @@ fn a_torn_end_is_cut_and_flown_again() {
         std::fs::write(&journal, damaged).unwrap();
         let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
         if damaged.len() > 9 {
-            contains(&told, "were not whole rows and are cut");
+            contains(&told, "were an incomplete row and are removed");
         }
         assert!(expected == tables(&folder, "plan"));
         assert_eq!(
@@ -366,7 +366,7 @@ fn another_plan_another_file_and_another_campaign_are_refused() {
         &["sweep", "plan.toml", "--shard", "2/9", "--seed", "6"],
         2,
         "error: `plan-2-of-9.journal` is the journal of another plan: it has `seed = 5` where this one has `seed = 6`; \
-         fly that plan on, choose another name with --out, or drop its rows with --restart\n",
+         continue that plan, choose another name with --out, or discard its rows with --restart\n",
     );
     let restarted = [
         "sweep",
@@ -384,7 +384,7 @@ fn another_plan_another_file_and_another_campaign_are_refused() {
     folder.fails(
         &["sweep", "plan.toml", "--out", "notes", "--restart"],
         2,
-        "error: `notes.journal` is not a journal of `fly sweep`: it stays as it is; choose another name with --out\n",
+        "error: `notes.journal` is not a journal of `fly sweep`: it is left unchanged; choose another name with --out\n",
     );
     let open = std::fs::File::open(folder.path("plan-2-of-9.journal")).unwrap();
     open.try_lock().unwrap();
@@ -516,6 +516,6 @@ error: `flight.duration` has the wrong type
         "a whole count",
     );
     check("flight.rate_hz = { values = [] }", "at least one value");
-    check("flight.rate_hz = 5", "stands in [set]");
+    check("flight.rate_hz = 5", "a constant value belongs in [set]");
     check("flight.seed = { integers = [1.5, 2] }", "two whole numbers");
 }

@@ -314,7 +314,7 @@ fn a_check_tells_what_the_arm_can_do() {
         "2, rank 2: fully actuated",
         "slowest -3.00, fastest -4.00 1/s",
         "stable with any; they have none",
-        "1 s looked at: inputs stay",
+        "1 s checked: inputs stay",
         "everything is in order",
     ] {
         assert!(report.contains(line), "{line}\n{report}");
@@ -468,7 +468,7 @@ fn a_check_tells_what_the_inputs_cannot_make() {
     folder.write("weak.toml", &text);
     let (report, _) = folder.ends(&["check", "--config", "weak.toml"], 5);
     assert!(
-        report.contains("PROBLEM: 1 s looked at: the inputs cannot make"),
+        report.contains("PROBLEM: 1 s checked: the inputs cannot make"),
         "{report}"
     );
     assert!(
@@ -659,7 +659,7 @@ plugin = "sim"
     );
     common::contains(
         &stderr,
-        "`package://arm/gone.stl` is not found; looked for shapes/arm/gone.stl",
+        "`package://arm/gone.stl` is not found; searched shapes/arm/gone.stl",
     );
 
     let scenes: Vec<foxglove::SceneUpdate> = messages_of(&folder, "flight.mcap", "/truth/scene");

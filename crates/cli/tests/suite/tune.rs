@@ -359,7 +359,7 @@ fn wishes_and_files_that_are_wrong_are_refused() {
     let (_, stderr) = folder.ends(&["tune", "--config", "craft.toml"], 2);
     assert_eq!(
         stderr,
-        "error: there is nothing to look at: craft.toml has no controller, and neither --poles nor --bandwidth was given\n\n\
+        "error: there is nothing to analyse: craft.toml has no controller, and neither --poles nor --bandwidth was given\n\n\
          For example --bandwidth 2\n"
     );
     // Two rotors cannot do what four poles are for.
@@ -413,11 +413,7 @@ fn every_shipped_vehicle_is_tuned(wish: &[&str], wish_of_leaning: &[&str]) {
         );
         assert!(!report.contains("WARNING"), "{name}: {report}");
         // Everything is said that belongs to a vehicle.
-        assert_eq!(
-            section(&report, "limits of the way to a far goal").len(),
-            8,
-            "{name}"
-        );
+        assert_eq!(section(&report, "governor limits").len(), 8, "{name}");
         let is_redundant = !section(&report, "redundant inputs").is_empty();
         let expected = [
             "vehicles/hexacopter.toml",
@@ -775,7 +771,7 @@ fn energies_are_found_that_an_underactuated_system_can_follow() {
     folder.flies(&["--config", file]);
     let (_, stderr) = folder.ends(&["tune", "--config", file, "--bandwidth", "2"], 2);
     assert!(
-        stderr.contains("For energies that it can follow give up to 4 poles"),
+        stderr.contains("For energies that the inputs can follow, list up to 4 poles"),
         "{stderr}"
     );
 }

@@ -85,7 +85,7 @@ where
     /// Searches again from an empty working set if rounding made the first search cycle.
     fn search(&mut self, desired: &[T], input: &mut [T]) -> (Search<T>, u32) {
         let (search, count) = self.dual.search(&self.limits, desired, input);
-        if search != Search::Exhausted {
+        if search != Search::IterationLimit {
             return (search, count);
         }
         self.dual.clear();
@@ -109,14 +109,14 @@ where
             let (search, count) = self.dual.search(&self.widened, desired, input);
             iterations += count;
             match search {
-                Search::Arrived if holds(&self.widened, input) => {
+                Search::Optimal if holds(&self.widened, input) => {
                     return (Outcome::Infeasible, iterations);
                 }
-                Search::Impossible(more) if more > T::zero() => violation += more,
-                Search::Arrived | Search::Impossible(_) | Search::Exhausted => break,
+                Search::Infeasible(more) if more > T::zero() => violation += more,
+                Search::Optimal | Search::Infeasible(_) | Search::IterationLimit => break,
             }
         }
-        (Outcome::Unfinished, iterations)
+        (Outcome::NotConverged, iterations)
     }
 
     /// Accepts a solution if it satisfies the limits to rounding, and then moves it inside to the last bit where
@@ -218,23 +218,23 @@ where
             answer.outcome = Outcome::NotFinite;
         } else {
             let (mut search, mut iterations) = self.search(desired, input);
-            let mut found = search == Search::Arrived && self.accepts(input);
+            let mut found = search == Search::Optimal && self.accepts(input);
             if !found && self.shorten(desired) {
                 self.dual.clear();
                 let target = self.nearer.as_slice();
                 let (again, more) = self.dual.search(&self.limits, target, input);
                 (search, iterations) = (again, iterations + more);
-                found = search == Search::Arrived && self.accepts(input);
+                found = search == Search::Optimal && self.accepts(input);
             }
             if !found {
                 let (outcome, more) = match search {
-                    Search::Impossible(violation) => self.yielding(violation, desired, input),
-                    Search::Arrived | Search::Exhausted => (Outcome::Unfinished, 0),
+                    Search::Infeasible(violation) => self.yielding(violation, desired, input),
+                    Search::Optimal | Search::IterationLimit => (Outcome::NotConverged, 0),
                 };
                 (answer.outcome, iterations) = (outcome, iterations + more);
             }
             answer.iterations = iterations;
-            if answer.outcome == Outcome::Unfinished {
+            if answer.outcome == Outcome::NotConverged {
                 self.cut(input);
             }
             self.last.copy_from_slice(input);
@@ -252,7 +252,7 @@ where
     let size = largest(input.iter().copied()) + limits.scale();
     // False for NaN.
     let finite = input.iter().all(nalgebra::ComplexField::is_finite);
-    finite && (limits.is_empty() || limits.excess(input) <= tolerance::<T>(1e-9, 1e-4) * size)
+    finite && (limits.is_empty() || limits.violation(input) <= tolerance::<T>(1e-9, 1e-4) * size)
 }
 
 /// L^-1 of H = L^T L, upper triangular, by columns, without allocating.

@@ -28,7 +28,7 @@
 //!
 //! The row that cannot enter is then a combination of working rows with contradictory signs, `a + sum c_i a_i = 0` with `c_i >= 0` for rows that all point
 //! outwards (a Farkas certificate). Each of these bounds must be relaxed by at least `excess / (|a| + sum c_i |a_i|)` before all can be met:
-//! [`Search::Impossible`].
+//! [`Search::Infeasible`].
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
 
@@ -47,11 +47,11 @@ const FRESH: u32 = 100;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Search<T> {
     /// At the nearest point.
-    Arrived,
+    Optimal,
     /// Infeasible unless each bound is relaxed by this, rows scaled to length 1.
-    Impossible(T),
+    Infeasible(T),
     /// Too many steps, which only rounding can cause.
-    Exhausted,
+    IterationLimit,
 }
 
 /// Storage and warm start of the method.
@@ -190,19 +190,22 @@ where
             // Violations below this are rounding.
             let feasible = tolerance::<T>(1e-12, 1e-5) * size;
             let Some((row, side, excess)) = self.most_exceeded(limits, point, feasible) else {
-                return (Search::Arrived, iterations);
+                return (Search::Optimal, iterations);
             };
             if let Err(give) = self.enter(limits, row, side, point) {
                 // Rows that meet in a point, each rounded separately, contradict each other in the last digits.
                 let search = if excess <= tolerance::<T>(1e-9, 1e-4) * size {
-                    Search::Arrived
+                    Search::Optimal
                 } else {
-                    Search::Impossible(give)
+                    Search::Infeasible(give)
                 };
                 return (search, iterations);
             }
         }
-        (Search::Exhausted, u32::try_from(most).unwrap_or(u32::MAX))
+        (
+            Search::IterationLimit,
+            u32::try_from(most).unwrap_or(u32::MAX),
+        )
     }
 
     /// The scale of the tolerances: the sizes of point and target, or of point and limits if the target is distant; the point is then refined.

@@ -212,7 +212,7 @@ where
                 .set_bounds(rate.lower.as_slice(), rate.upper.as_slice());
             debug_assert_eq!(taken, Ok(()));
         }
-        if !self.limits.contain(desired) {
+        if !self.limits.contains(desired) {
             return None;
         }
         input.copy_from_slice(desired);

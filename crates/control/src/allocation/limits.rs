@@ -53,7 +53,7 @@ where
     /// A row with two bounds costs a solver as much as one with a single bound.
     ///
     /// # Errors
-    /// As [`Limits::new`], and [`AllocationError::Crossed`] if a lower bound is above its upper one.
+    /// As [`Limits::new`], and [`AllocationError::CrossedBounds`] if a lower bound is above its upper one.
     #[allow(clippy::needless_pass_by_value)] // A constructor takes its parts.
     pub fn between(
         rows: OMatrix<T, M, P>,
@@ -238,7 +238,7 @@ where
     DefaultAllocator: Sizes<P, M>,
 {
     /// Returns whether the limits hold exactly. False if `u` is not finite (if there are any rows).
-    pub fn contain(&self, input: &[T]) -> bool {
+    pub fn contains(&self, input: &[T]) -> bool {
         debug_assert_eq!(input.len(), self.input_dim());
         // False for NaN.
         self.all_groups(input, |_, excess| {
@@ -247,7 +247,7 @@ where
     }
 
     /// The largest violation, each row of `W` scaled to length 1; negative inside, minus infinity without rows.
-    pub fn excess(&self, input: &[T]) -> T {
+    pub fn violation(&self, input: &[T]) -> T {
         let mut most = convert(f64::NEG_INFINITY);
         self.each_excess(input, |_, excess| {
             for excess in excess {
@@ -448,7 +448,7 @@ fn refused<T: RealField + Copy>(row: usize, lower: T, upper: T) -> AllocationErr
             found: upper,
         }
     } else {
-        AllocationError::Crossed { row, lower, upper }
+        AllocationError::CrossedBounds { row, lower, upper }
     }
 }
 

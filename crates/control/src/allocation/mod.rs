@@ -12,7 +12,7 @@
 //!
 //! # Which solver
 //!
-//! [`Allocator`] has two solvers. The law calls one only if `u0` violates the limits: see [`Limits::contain`].
+//! [`Allocator`] has two solvers. The law calls one only if `u0` violates the limits: see [`Limits::contains`].
 //!
 //! | | [`ActiveSet`] | `Osqp` (feature `osqp`, the default of `[controller]`) |
 //! |---|---|---|
@@ -178,7 +178,7 @@ pub enum Outcome {
     /// The solution of (5.83) to rounding ([`ActiveSet`]) or to the solver's tolerance (`Osqp`).
     Optimal,
     /// Rounding errors or the iteration limit stopped the search. The input satisfies the limits but may not be the nearest.
-    Unfinished,
+    NotConverged,
     /// The limits are infeasible. Of the inputs with the least largest violation (rows of `W` scaled to length 1) this
     /// is the one nearest to the desired input.
     Infeasible,
@@ -227,7 +227,7 @@ pub enum AllocationError {
     #[error(
         "row {row}: expected a lower bound of at most the upper one, found {lower} and {upper}"
     )]
-    Crossed {
+    CrossedBounds {
         /// The row of `W`.
         row: usize,
         /// Its lower bound.

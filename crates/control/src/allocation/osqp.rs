@@ -87,7 +87,7 @@ impl Osqp {
     fn verified(&self, input: &[f64]) -> bool {
         let size = 1.0 + largest(input.iter().copied()) + self.limits.scale();
         // False for NaN.
-        self.limits.is_empty() || self.limits.excess(input) <= TOLERANCE * size
+        self.limits.is_empty() || self.limits.violation(input) <= TOLERANCE * size
     }
 }
 

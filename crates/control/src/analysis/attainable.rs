@@ -5,8 +5,8 @@ use fly_lie::SE3;
 use fly_mechanics::{Polytope, State, Vehicle};
 use nalgebra::{DMatrix, DVector};
 
-use crate::freedom::Freedom;
-use crate::reach::{REACH, pseudo_inverse};
+use crate::attainable_force::{FORCE_TOLERANCE, pseudo_inverse};
+use crate::redundancy::InputRedundancy;
 
 /// The steady states that a vehicle's inputs can hold within given bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl Attainable {
             let needed = DVector::from_fn(rows, |i, _| wrench[i]);
             let input = pseudo_inverse(&B) * &needed;
             let missing = (&B * &input - &needed).norm();
-            let freedom = Freedom::new(&B, &limits, &interior);
-            missing <= REACH * needed.norm().max(1.0) && freedom.allows(&input)
+            let redundancy = InputRedundancy::new(&B, &limits, &interior);
+            missing <= FORCE_TOLERANCE * needed.norm().max(1.0) && redundancy.allows(&input)
         };
         match (holds(6), holds(5)) {
             (true, _) => Self::Hover,

@@ -77,7 +77,7 @@ pub enum AnalysisError {
     #[error(transparent)]
     Law(#[from] LawError),
     /// State feedback: the poles cannot be placed.
-    #[error("there is no such state feedback: {0}")]
+    #[error("the gains of state feedback cannot be computed: {0}")]
     Placement(#[from] PlacementError),
     /// Unstable even with instantaneous actuators.
     #[error(
@@ -214,7 +214,8 @@ impl ClosedLoop {
             None => None,
             Some(observer) => {
                 let template = strategy.template(model, configuration, &linear);
-                let mut gain = linear.balance(&template, controller.law().input_weights())?;
+                let mut gain =
+                    linear.compensation_gain(&template, controller.law().input_weights())?;
                 // A reference that leans acts as an error of the opposite sign.
                 let lean = controller.plant().linear_lean();
                 if let Some(lean) = lean.or_else(|| strategy.lean()) {
@@ -240,7 +241,7 @@ impl ClosedLoop {
             lags: inputs.time_constants().to_vec(),
             lead: controller.lead().map(|lead| {
                 let times = lead.time_constants().iter();
-                times.map(|lag| lead.part() * lag).collect()
+                times.map(|lag| lead.fraction() * lag).collect()
             }),
             delay: controller.delay(),
         })

@@ -7,11 +7,11 @@ use fly_mechanics::{State, Vehicle};
 use nalgebra::{DMatrix, Vector3, Vector6};
 
 use super::AnalysisError;
-use crate::freedom::Freedom;
+use crate::attainable_force::{FORCE_TOLERANCE, pseudo_inverse};
 use crate::inputs::ReferenceInputs;
 use crate::linear::NotAtRest;
 use crate::matching::fully_actuated;
-use crate::reach::{REACH, pseudo_inverse};
+use crate::redundancy::InputRedundancy;
 
 /// A command in hover and its limits: N for a thrust, rad for a tilt.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,16 +34,16 @@ pub struct HoverMargins {
     /// All commands.
     pub commands: Vec<Command>,
     /// The distance of the input from its limits, N; negative outside.
-    pub inside: f64,
+    pub input_margin: f64,
     /// Largest acceleration upwards, m/s^2.
-    pub climb: f64,
+    pub climb_acceleration: f64,
     /// Largest acceleration downwards, m/s^2.
-    pub sink: f64,
+    pub sink_acceleration: f64,
     /// Largest angular acceleration about body x, y and z that is possible in both directions, rad/s^2, at constant height and, for
     /// a fully actuated vehicle, at constant position.
-    pub turn: Vector3<f64>,
+    pub angular_acceleration: Vector3<f64>,
     /// Largest acceleration that is possible in every horizontal direction without tilt, m/s^2; `None` if underactuated.
-    pub side: Option<f64>,
+    pub lateral_acceleration: Option<f64>,
     /// Underactuated: the largest tilt at which the thrust still carries the weight, rad. Fully actuated: the largest tilt that it
     /// can hold at rest in every direction, rad.
     pub tilt: f64,
@@ -65,7 +65,7 @@ impl HoverMargins {
             vehicle.body.bias(&state)
         };
         let level = inputs.central(&rest(SO3::identity()));
-        if !level.reached() {
+        if !level.is_exact() {
             let (missing, needed) = (level.missing, level.needed);
             return Err(NotAtRest { missing, needed }.into());
         }
@@ -89,7 +89,7 @@ impl HoverMargins {
         };
         let effect = effect(vehicle).rows(free, 6 - free).into_owned();
         let inverse = pseudo_inverse(&effect);
-        let freedom = Freedom::new(&effect, rotors.limits(), rotors.interior());
+        let redundancy = InputRedundancy::new(&effect, rotors.limits(), rotors.interior());
         let most = |acceleration: Vector6<f64>| {
             if acceleration.rows(0, free).amax() > 0.0 {
                 return None;
@@ -97,7 +97,7 @@ impl HoverMargins {
             let wanted = acceleration.rows(free, 6 - free);
             let way = &inverse * wanted;
             let missing = (&effect * &way - wanted).norm();
-            (missing <= REACH).then(|| freedom.reach(&u, &way))
+            (missing <= FORCE_TOLERANCE).then(|| redundancy.reach(&u, &way))
         };
         let axis = |i: usize, sign: f64| {
             let mut a = Vector6::zeros();
@@ -124,7 +124,7 @@ impl HoverMargins {
             let holds = |azimuth: f64, angle: f64| {
                 let (s, c) = azimuth.sin_cos();
                 let force = rest(SO3::exp(&(Vector3::new(c, s, 0.0) * angle)));
-                freedom.allows(&inputs.of_force(&force).input)
+                redundancy.allows(&inputs.of_force(&force).input)
             };
             azimuths().fold(std::f64::consts::PI, |least, azimuth| {
                 largest_angle(|angle| holds(azimuth, angle), least)
@@ -135,11 +135,11 @@ impl HoverMargins {
         };
         Ok(Self {
             commands: commands.collect(),
-            inside,
-            climb,
-            sink,
-            turn,
-            side,
+            input_margin: inside,
+            climb_acceleration: climb,
+            sink_acceleration: sink,
+            angular_acceleration: turn,
+            lateral_acceleration: side,
             tilt,
         })
     }

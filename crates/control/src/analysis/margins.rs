@@ -4,7 +4,7 @@ use std::fmt;
 
 use nalgebra::Complex;
 
-use super::{AnalysisError, SampledLoop, growth};
+use super::{AnalysisError, SampledLoop, spectral_radius};
 
 /// Margins required of a loop as flown: sampled, with zero-order hold and actuator lags.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Margins {
     /// [`AnalysisError::Poles`].
     pub fn shortfall(&self, sampled: &SampledLoop) -> Result<Option<Shortfall>, AnalysisError> {
         // Not above, so that NaN is unstable.
-        let is_stable = |poles: &[Complex<f64>]| growth(poles) < 1.0;
+        let is_stable = |poles: &[Complex<f64>]| spectral_radius(poles) < 1.0;
         let poles = sampled.poles()?;
         if !is_stable(&poles) {
             return Ok(Some(Shortfall::Unstable));
@@ -103,7 +103,7 @@ impl Margins {
         for part in (1..=DELAYS).rev() {
             let delay = self.delay * f64::from(part) / f64::from(DELAYS);
             let poles = sampled.poles_with_delay(delay)?;
-            if delay > 0.0 && growth(&poles) >= 1.0 {
+            if delay > 0.0 && spectral_radius(&poles) >= 1.0 {
                 return Ok(Some(Shortfall::Delay(delay)));
             }
         }

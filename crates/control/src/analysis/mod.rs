@@ -35,4 +35,4 @@ pub use monitor::{
     Balance, Causes, LyapunovGuarantee, LyapunovMonitor, Powers, Report, Rise, UncheckedReason,
     input_rank,
 };
-pub use sampled::{DelayMargin, GainMargins, SampledLoop, growth};
+pub use sampled::{DelayMargin, GainMargins, SampledLoop, spectral_radius};

@@ -67,11 +67,11 @@ const DECADES: i32 = 6;
 const TURN: f64 = 0.2;
 /// Ratio between successive gains tested.
 const GAIN_STEP: f64 = 1.02;
-/// With more states than this, nearly all of them commands in transit, only the lasting poles are computed.
+/// With more states than this, nearly all of them commands in transit, only the dominant poles are computed.
 const DENSE: usize = 120;
 /// A pole that decays below this fraction within the longest delay does not last …
 const FORGOTTEN: f64 = 1e-10;
-/// … and the lasting subspace is invariant up to this fraction.
+/// … and the dominant subspace is invariant up to this fraction.
 const INVARIANT: f64 = 1e-7;
 /// Ratio between successive factors of the lags.
 const LAG_STEP: f64 = 1.1;
@@ -132,7 +132,7 @@ impl ClosedLoop {
     pub fn lag_factors(&self, step: f64, lags: &[f64]) -> Result<LagFactors, AnalysisError> {
         let is_stable = |factor: f64| {
             let scaled: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
-            Ok(growth(&self.sampled(step, &scaled)?.poles()?) < 1.0)
+            Ok(spectral_radius(&self.sampled(step, &scaled)?.poles()?) < 1.0)
         };
         self.sampled(step, lags)?.expect_stable()?;
         Ok(LagFactors {
@@ -177,13 +177,13 @@ impl SampledLoop {
         self.matrix(self.delay, 1.0).nrows()
     }
 
-    /// Returns whether so many commands are in transit that only the lasting [poles](Self::poles) are computed.
-    pub fn is_long(&self) -> bool {
+    /// Returns whether so many commands are in transit that only the dominant [poles](Self::poles) are computed.
+    pub fn has_dominant_poles_only(&self) -> bool {
         self.states() > DENSE
     }
 
     /// The poles z: two per degree of freedom and one per lagged command, then those of the controller's internal states and of commands in transit. For a
-    /// [long](Self::is_long) loop with exact prediction, only those that remain when all commands have arrived.
+    /// loop with [dominant poles only](Self::has_dominant_poles_only) with exact prediction, only those that remain when all commands have arrived.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -344,7 +344,7 @@ impl SampledLoop {
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
-    pub fn early_margin(&self) -> Result<Option<f64>, AnalysisError> {
+    pub fn delay_reduction_margin(&self) -> Result<Option<f64>, AnalysisError> {
         self.expect_stable()?;
         let of = |(theta, lambda): (f64, Complex<f64>)| {
             self.step * (-lambda.arg()).rem_euclid(TAU) / theta
@@ -356,14 +356,14 @@ impl SampledLoop {
 
     /// The gains between which the loop is stable.
     ///
-    /// For a [long](Self::is_long) loop from the open-loop eigenvalues `lambda`: poles cross the unit circle at the gain `1/lambda` where an eigenvalue is real
-    /// and positive.
+    /// For a loop with [dominant poles only](Self::has_dominant_poles_only) from the open-loop eigenvalues `lambda`: poles cross the unit circle at the
+    /// gain `1/lambda` where an eigenvalue is real and positive.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
     pub fn gain_margins(&self) -> Result<GainMargins, AnalysisError> {
         self.expect_stable()?;
-        if self.is_long() {
+        if self.has_dominant_poles_only() {
             let gains = self.critical_gains()?;
             let found = |gain: &f64| (Self::LEAST_GAIN..=Self::MOST_GAIN).contains(gain);
             let gains = || gains.iter().copied().filter(found);
@@ -372,7 +372,7 @@ impl SampledLoop {
                 most: gains().filter(|gain| *gain > 1.0).min_by(f64::total_cmp),
             });
         }
-        let is_stable = |gain| Ok(growth(&self.poles_with_gain(gain)?) < 1.0);
+        let is_stable = |gain| Ok(spectral_radius(&self.poles_with_gain(gain)?) < 1.0);
         Ok(GainMargins {
             least: first_unstable(GAIN_STEP.recip(), Self::LEAST_GAIN, is_stable)?,
             most: first_unstable(GAIN_STEP, Self::MOST_GAIN, is_stable)?,
@@ -410,11 +410,11 @@ impl SampledLoop {
     }
 
     fn expect_stable(&self) -> Result<(), AnalysisError> {
-        let growth = growth(&self.poles()?);
-        if growth < 1.0 {
+        let radius = spectral_radius(&self.poles()?);
+        if radius < 1.0 {
             Ok(())
         } else {
-            Err(AnalysisError::Unstable(growth.ln() / self.step))
+            Err(AnalysisError::Unstable(radius.ln() / self.step))
         }
     }
 
@@ -503,7 +503,7 @@ fn nearest(values: &[Complex<f64>], to: Complex<f64>) -> Complex<f64> {
 /// The lasting eigenvalues of a large matrix all but at most `most` of whose directions are nilpotent, as those of a delay line are; `None` for a small matrix,
 /// or if it is not of this kind.
 ///
-/// After as many steps as the delay line is long every vector lies in the lasting subspace, `X = M^k X_0`. It is invariant, `M Q = Q H`, and H has its
+/// After as many steps as the delay line is long every vector lies in the dominant subspace, `X = M^k X_0`. It is invariant, `M Q = Q H`, and H has its
 /// eigenvalues.
 fn lasting(matrix: &DMatrix<f64>, most: usize) -> Option<Vec<Complex<f64>>> {
     let count = matrix.nrows();
@@ -582,7 +582,7 @@ fn bisect(
     Ok(limit)
 }
 
-/// The long-run growth of errors per step: the largest modulus of the poles z. Below 1 the loop is stable.
-pub fn growth(poles: &[Complex<f64>]) -> f64 {
+/// The largest modulus of the poles z, by which errors grow per step in the long run. Below 1 the loop is stable.
+pub fn spectral_radius(poles: &[Complex<f64>]) -> f64 {
     poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max)
 }

@@ -44,7 +44,7 @@ pub struct EuclideanTemplate {
 /// A joint whose configuration is not a vector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a quadratic potential needs one number for each way of moving, but the joint of `{body}` has other coordinates (attitudes, planar poses, \
+    "a quadratic potential needs one coordinate per degree of freedom, but the joint of `{body}` has other coordinates (attitudes, planar poses, \
      cosine and sine); use pairs of bodies instead"
 )]
 pub struct NotEuclidean {

@@ -13,7 +13,7 @@ use crate::system::SystemReference;
 /// `u0 = u_R - F_K eps - F_D eps'`, which places the poles of small errors, or minimises their cost.
 ///
 /// The gains and the holding input `u_R` are computed for one configuration at rest, that of the first reference unless
-/// [`Controller::rest_at`](crate::Controller::rest_at) sets another. `eps` is the constant velocity that leads from the reference to
+/// [`Controller::place_at_rest`](crate::Controller::place_at_rest) sets another. `eps` is the constant velocity that leads from the reference to
 /// the state in unit time, joint by joint, `eps' = xi - xi_R`. The reference may move as long as the system's equations do not depend
 /// on the configuration, as for a free body that is translated or rotated about the vertical.
 ///

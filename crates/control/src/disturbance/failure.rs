@@ -22,7 +22,7 @@ use crate::sizes::Sizes;
 /// An actuator has failed if it explains e nearly alone with a lambda near 1, no other actuator does, and this lasts. If no single one explains e, pairs are
 /// tried in the same way, with a lambda each: two that fail before the first was detected. Two have more freedom to explain e, so their residual must be
 /// smaller. Three simultaneous failures are not detected, nor are two that another pair would explain as well (opposite rotors of an octocopter with the same
-/// effect): then [`is_unexplained`](Self::is_unexplained) reports an unidentified failure. An actuator with nearly no effect cannot be judged, nor does its
+/// effect): then [`has_unexplained_disturbance`](Self::has_unexplained_disturbance) reports an unidentified failure. An actuator with nearly no effect cannot be judged, nor does its
 /// loss matter. Two with similar effects, such as the rotors of a coaxial pair, are distinguished as far as model and noise allow; otherwise none is reported.
 #[derive(Clone, Debug)]
 pub struct FailureDetector<N: Dim = Dyn>
@@ -203,12 +203,12 @@ where
     }
 
     /// d_0: the residual before the failure, n entries.
-    pub fn usual(&self) -> &OVector<f64, N> {
+    pub fn nominal_residual(&self) -> &OVector<f64, N> {
         &self.usual
     }
 
     /// Returns whether a sudden residual is as large as a failed actuator's, and no failure explains it.
-    pub fn is_unexplained(&self) -> bool {
+    pub fn has_unexplained_disturbance(&self) -> bool {
         self.large_for >= MYSTERY
     }
 
@@ -248,7 +248,7 @@ where
             single.consider(Failure::One(g), [lost; 2], left);
         }
         let most = UNEXPLAINED * UNEXPLAINED;
-        if self.is_unexplained() {
+        if self.has_unexplained_disturbance() {
             return (None, is_large);
         }
         let found = single.accepted(all, most);

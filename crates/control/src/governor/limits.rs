@@ -56,16 +56,17 @@ impl GovernorLimits {
             climb: CLIMB,
             descent: DESCENT,
             acceleration: f64::INFINITY,
-            lift: PART * margins.climb,
-            sink: (PART * margins.sink).min(0.3 * g),
+            lift: PART * margins.climb_acceleration,
+            sink: (PART * margins.sink_acceleration).min(0.3 * g),
             jerk: JERK,
             tilt,
             yaw_rate: YAW_RATE.to_radians(),
-            yaw_acceleration: (PART * margins.turn.z).min(2.0 * YAW_RATE.to_radians()),
+            yaw_acceleration: (PART * margins.angular_acceleration.z)
+                .min(2.0 * YAW_RATE.to_radians()),
         };
-        let across = match margins.side {
+        let across = match margins.lateral_acceleration {
             Some(side) if fully_actuated(vehicle.rotors.input_matrix()) => PART * side,
-            _ => limits.by_tilt(g),
+            _ => limits.acceleration_from_tilt(g),
         };
         Ok(Self {
             acceleration: across,
@@ -74,7 +75,7 @@ impl GovernorLimits {
     }
 
     /// Whether all of them are positive and finite: a vehicle with them can go anywhere.
-    pub fn are_usable(&self) -> bool {
+    pub fn are_valid(&self) -> bool {
         let Self {
             speed,
             climb,
@@ -104,7 +105,7 @@ impl GovernorLimits {
     }
 
     /// The horizontal acceleration for which it need not tilt more than it may while it sinks as fast as it may, m/s^2.
-    pub fn by_tilt(&self, gravity: f64) -> f64 {
+    pub fn acceleration_from_tilt(&self, gravity: f64) -> f64 {
         (gravity - self.sink).max(0.0) * self.tilt.tan()
     }
 

@@ -12,7 +12,7 @@ use super::{Jacobian, Kinematics, Motions};
 use crate::ReferencePoint;
 use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::system::{SystemPair, SystemReference};
-use crate::transport::{Map, TransportError, TransportMap, Transported};
+use crate::transport::{Map, TransportContext, TransportError, TransportMap};
 
 /// A free body is its own pair (world, body).
 impl<T: RealField + Copy> From<&State<T>> for PairKinematics<T> {
@@ -156,7 +156,7 @@ impl Kinematics for Model<f64> {
         pairs: &Vec<SystemPair>,
         out: &mut Map,
     ) -> Result<(), TransportError> {
-        let at = Transported {
+        let at = TransportContext {
             model: at.model,
             pairs,
             actual: at.actual,

@@ -7,10 +7,10 @@ use fly_mechanics::multibody::{InverseDynamicsDerivatives, Model, Workspace};
 use nalgebra::{Complex, DMatrix, DVector, Matrix6xX};
 
 use super::eigenvalues;
+use crate::attainable_force::{FORCE_TOLERANCE, pseudo_inverse};
 use crate::law::{Law, LawError};
 use crate::matching::null_space;
 use crate::pair::Pair;
-use crate::reach::{REACH, pseudo_inverse};
 use crate::system::SystemPair;
 
 /// `M0 eps'' + D0 eps' + K0 eps = B du` with the small error `eps = A^+ (x - x_R)`, Konz (5.81a); a template has no inputs, Konz (5.71).
@@ -134,7 +134,7 @@ impl LinearModel {
         );
         let input = pseudo_inverse(&inputs) * &bias;
         let (missing, needed) = ((&inputs * &input - &bias).norm(), bias.norm());
-        if missing.is_nan() || missing > REACH * needed {
+        if missing.is_nan() || missing > FORCE_TOLERANCE * needed {
             return Err(NotAtRest { missing, needed });
         }
         let linear = Self {
@@ -259,7 +259,7 @@ impl LinearModel {
     ///
     /// # Errors
     /// [`LawError`] if the law does not exist.
-    pub fn balance(
+    pub fn compensation_gain(
         &self,
         template: &Self,
         weights: &DVector<f64>,

@@ -110,7 +110,7 @@ impl ControllerSettings {
         &self,
         system: &System,
     ) -> Result<Controller<SystemPlant>, ControllerError> {
-        if let GovernorSettings::Chosen(_) = self.limits {
+        if let GovernorSettings::Custom(_) = self.limits {
             let message = "expected no such section: the limits are those of a vehicle of one free body with rotors, flown by its energies";
             return Err(SettingsError::new("limits", message).into());
         }
@@ -169,11 +169,11 @@ impl ControllerSettings {
             return Ok(controller);
         }
         if self.actuators.delay > 0.0 {
-            let message = "expected false (the default) beside `actuators.delay`: what an actuator gives is not known well enough while commands are on their way";
+            let message = "expected false (the default) beside `actuators.delay`: with commands in transit, the actuators' outputs are too uncertain to detect failures";
             return Err(SettingsError::new("disturbance.detect_failures", message).into());
         }
-        if controller.plant().tilts().is_none() {
-            let message = "expected false (the default): a force on a joint does not tell a failed motor from a load; one body that moves freely does";
+        if controller.plant().tilt_indices().is_none() {
+            let message = "expected false (the default): failures can be detected on a single free body only, since a failed motor and a load on a joint look the same";
             return Err(SettingsError::new("disturbance.detect_failures", message).into());
         }
         Ok(controller.with_failure_detector(actuators.collect()))
@@ -216,9 +216,8 @@ impl ControllerSettings {
     {
         let rates = self.rates(controller.input_dim())?;
         let priority = self.tilt_priority.unwrap_or(0.0);
-        if priority != 0.0 && controller.plant().tilts().is_none() {
-            let message = "expected 0 (the default): it is the priority of the tilt of the one body that moves freely, and this system has none or \
-                           several";
+        if priority != 0.0 && controller.plant().tilt_indices().is_none() {
+            let message = "expected 0 (the default): it is the tilt priority of the only free body, and this system has none or several";
             return Err(SettingsError::new("tilt_priority", message).into());
         }
         let controller = controller.with_delay(self.actuators.delay);
@@ -274,7 +273,9 @@ fn allocator(
         AllocationMethod::Osqp => Ok(Box::new(Osqp::new(limits, metric)?)),
         // Rejected by `validate`.
         #[cfg(not(feature = "osqp"))]
-        AllocationMethod::Osqp => Err(AllocationError::Osqp("it is not in this build".into())),
+        AllocationMethod::Osqp => Err(AllocationError::Osqp(
+            "this build does not contain it".into(),
+        )),
         AllocationMethod::ActiveSet | AllocationMethod::None => {
             Ok(Box::new(ActiveSet::new(limits, metric)?))
         }

@@ -26,12 +26,12 @@ impl ControllerSettings {
     ) -> Result<Option<Governor>, SettingsError> {
         let chosen = match &self.limits {
             GovernorSettings::None => return Ok(None),
-            GovernorSettings::Usual => None,
-            GovernorSettings::Chosen(chosen) => Some(*chosen),
+            GovernorSettings::Default => None,
+            GovernorSettings::Custom(chosen) => Some(*chosen),
         };
         let usual = GovernorLimits::of_vehicle(vehicle)
             .ok()
-            .filter(GovernorLimits::are_usable);
+            .filter(GovernorLimits::are_valid);
         let reach = closed.and_then(|closed| reach(closed, vehicle));
         let (Some(usual), Some(reach)) = (usual, reach) else {
             let message = "expected no such section: this vehicle does not come to rest in hover, or can move from there only one way";

@@ -6,18 +6,18 @@ use super::{SettingsError, not_negative};
 use crate::baselines::CascadeGains;
 use crate::poles::Poles;
 
-/// The table `[controller.cascade]`: what the loops have beside their proportional gains.
+/// The table `[controller.cascade]`: integral and derivative gains of the loops.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CascadeSettings {
-    /// Integral of the velocity error, as a part of the proportional gain each second, 1/s. Default 0.5, as PX4 has it for the height.
+    /// Integral gain of the velocity error relative to the proportional gain, 1/s. Default 0.5, PX4's for the height.
     pub velocity_integral: f64,
-    /// The same of the angular velocity. Default 1.3, as PX4 has it.
+    /// The same for the angular velocity. Default 1.3, PX4's.
     pub rate_integral: f64,
-    /// Part of the measured acceleration that the velocity loop takes off. Default 0.
+    /// Derivative gain of the velocity loop: the fraction of the measured acceleration that it subtracts. Default 0.
     pub velocity_derivative: f64,
-    /// Part of the measured angular acceleration that the loop of the angular velocity takes off. Default 0.
+    /// Derivative gain of the rate loop: the fraction of the measured angular acceleration that it subtracts. Default 0.
     pub rate_derivative: f64,
 }
 

@@ -47,7 +47,7 @@ impl Default for AllocationMethod {
     }
 }
 
-/// The section `[controller]`: the desired closed loop, and how inputs are limited.
+/// The section `[controller]`: the desired closed loop, and the allocation of inputs within their limits.
 ///
 /// The approaches `particle`, `body` and `energy` need either `pairs` or `poles`; `joint_pd`, `computed_torque` and `linear` need `gains`;
 /// `state_feedback` needs `poles`, a list, or `lqr`.
@@ -89,7 +89,8 @@ pub struct ControllerSettings {
     #[serde(default)]
     pub gains: BTreeMap<String, GainSettings>,
     /// rho, kg m^2, >= 0: how much the angular accelerations of the free body about its x and y count when inputs are limited, beyond the desired
-    /// inertia. Default 0; 0.3 to 30 lets an underactuated vehicle recover from upside-down. See [`led`](Self::led).
+    /// inertia. Default 0, of a vehicle that `limits` lead its mass
+    /// times 1 m^2; 0.3 to 30 lets an underactuated vehicle recover from upside-down.
     pub tilt_priority: Option<f64>,
     /// The name of `tilt_priority` until version 0.1: an error that says so.
     #[doc(hidden)]
@@ -97,10 +98,10 @@ pub struct ControllerSettings {
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub projection_weight: (),
     /// How fast inputs may change, in their units per second (N/s, N m/s), > 0: one number, or one for each input. Rows around the input before,
-    /// kept together with the limits. Default: as fast as they like. Needs an allocation. The inputs of a rotor that tilts by theta are
+    /// kept together with the limits. Default: unlimited. Needs an allocation. The inputs of a rotor that tilts by theta are
     /// `F sin(theta)` and `F cos(theta)`.
     pub input_rate_limit: Option<Numbers>,
-    /// What redundant inputs keep to where accelerations leave them a choice. Default `hover`.
+    /// The input that redundant inputs approach as closely as their accelerations allow. Default `hover`.
     #[serde(default)]
     pub preferred_input: PreferredInput,
     /// R of redundant inputs, its diagonal, > 0: what it costs, per square of its unit (1/N^2, 1/(N m)^2), that an input is not the preferred one. One
@@ -109,26 +110,26 @@ pub struct ControllerSettings {
     /// `osqp`, `active_set` or `none`. Default `osqp` where it is compiled in.
     #[serde(default)]
     pub allocation: AllocationMethod,
-    /// The observer of disturbances. Default: none; the table alone switches it on. `indi` always has one, of 50 rad/s.
+    /// The disturbance observer. Default: none; an empty table switches it on. `indi` always has one, of 50 rad/s.
     pub disturbance: Option<DisturbanceSettings>,
-    /// What commands make up for of the lag and the delay of the actuators. Default: nothing.
+    /// Compensation of the lag and the delay of the actuators. Default: none.
     #[serde(default)]
     pub actuators: ActuatorSettings,
     /// For `cascade`: integrals and derivatives.
     pub cascade: Option<CascadeSettings>,
-    /// Limits of the way to a goal that is far away, of a vehicle: see [`ChosenLimits`](super::ChosenLimits). `false`: none.
+    /// Limits of the reference governor, which leads a vehicle to a distant goal: see [`GovernorLimitSettings`](super::GovernorLimitSettings). `false`: none.
     #[serde(default)]
     pub limits: GovernorSettings,
 }
 
-/// The table `[controller.disturbance]`: an observer of what the model does not explain, whose estimate is compensated.
+/// The table `[controller.disturbance]`: the disturbance observer, whose estimate is compensated.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DisturbanceSettings {
     /// How fast it converges, rad/s, > 0: errors of the estimate decay as `exp(-bandwidth t)`. Default 4.
     pub bandwidth: f64,
-    /// Find actuators that have failed, of a vehicle. Default false.
+    /// Detect failed actuators of a vehicle. Default false.
     pub detect_failures: bool,
 }
 
@@ -144,14 +145,14 @@ impl Default for DisturbanceSettings {
     }
 }
 
-/// The table `[controller.actuators]`: what commands make up for of the lag and the delay of the actuators.
+/// The table `[controller.actuators]`: compensation of the lag and the delay of the actuators.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ActuatorSettings {
-    /// The part of each lag (`time_constant` of rotors, tilts and motors) that commands make up for by leading, 0 to 1. Default 0.
+    /// The fraction of each lag (`time_constant` of rotors, tilts and motors) that leading commands compensate, 0 to 1. Default 0.
     pub lead: f64,
-    /// How long after a measurement the command that is computed from it acts, s, 0 to 0.5: the state is predicted for so long. Default 0.
+    /// The delay from a measurement to the effect of the command computed from it, s, 0 to 0.5; the state is predicted over it. Default 0.
     pub delay: f64,
 }
 
@@ -179,7 +180,7 @@ impl ControllerSettings {
     /// The settings for a vehicle that a [governor](crate::governor) leads from any state: an unset `tilt_priority` becomes the mass times 1 m^2, so that 1
     /// rad/s^2 of tilt weighs as much as 1 m/s^2. When tumbling it then turns upright before it translates.
     #[must_use]
-    pub fn led(&self, vehicle: &Vehicle) -> Self {
+    pub fn governed(&self, vehicle: &Vehicle) -> Self {
         let mut settings = self.clone();
         if self.limits != GovernorSettings::None {
             let mass = vehicle.body.inertia().mass();
@@ -213,7 +214,7 @@ impl ControllerSettings {
             if self.allocation == AllocationMethod::None {
                 return Err(SettingsError::new(
                     "input_rate_limit",
-                    "expected an allocation of osqp or active_set beside it, found none, which keeps no limits",
+                    "expected an allocation of osqp or active_set beside it, found none, which ignores limits",
                 ));
             }
         }
@@ -263,7 +264,7 @@ impl ControllerSettings {
         if self.has_matrices() && self.approach == ApproachSettings::Energy {
             return Err(SettingsError::new(
                 "approach",
-                "expected particle or body for energies with a `matrix`, found energy, which has none such",
+                "expected particle or body for energies with a `matrix`, found energy, which does not support it",
             ));
         }
         self.transport

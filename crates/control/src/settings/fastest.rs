@@ -6,11 +6,11 @@ use super::moving::{is_free_body, moving};
 use super::{AllocationMethod, ControllerSettings, DisturbanceSettings, PreferredInput};
 use crate::analysis::{AnalysisError, ClosedLoop, Margins};
 use crate::rest;
-use crate::tuning::{Fastest, Limit, NoneKeeps, PoleSpec, TuningError, fastest};
+use crate::tuning::{BandwidthLimit, Fastest, NoFeasibleBandwidth, PoleSpec, TuningError, fastest};
 
 /// Requirements on a loop that should be as fast as its actuators allow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Demands {
+pub struct LoopRequirements {
     /// The required margins.
     pub margins: Margins,
     /// The error of the position (m), or of each joint of a system (m, rad), from rest that must not saturate any input. Zero: no
@@ -46,7 +46,7 @@ pub enum FastestError {
     Tuning(#[from] TuningError),
     /// No bandwidth meets the requirements.
     #[error(transparent)]
-    None(#[from] NoneKeeps),
+    NoFeasibleBandwidth(#[from] NoFeasibleBandwidth),
     /// The loop cannot be analysed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
@@ -59,7 +59,7 @@ const TURN: f64 = 0.25;
 /// Meanwhile the relative bandwidth of the disturbance observer, if it is tuned: reserves a part of the margins for it.
 const OBSERVER: f64 = 0.5;
 
-impl Demands {
+impl LoopRequirements {
     /// Bandwidths from the smallest to one radian per step.
     fn range(&self) -> [f64; 2] {
         [LEAST, self.step.recip().max(LEAST)]
@@ -72,9 +72,9 @@ impl Demands {
         system: &System,
         rest: &[f64],
         is_of_turn: bool,
-    ) -> Result<Option<Limit>, AnalysisError> {
+    ) -> Result<Option<BandwidthLimit>, AnalysisError> {
         // Saturation is checked separately.
-        let parameters = |why: String| Ok(Some(Limit::Parameters(why)));
+        let parameters = |why: String| Ok(Some(BandwidthLimit::Parameters(why)));
         let closed = match closed(settings, system, rest) {
             Ok(closed) => closed,
             Err(why) => return parameters(why),
@@ -88,11 +88,19 @@ impl Demands {
             Err(AnalysisError::Poles) => return parameters(AnalysisError::Poles.to_string()),
             Err(error) => return Err(error),
         };
-        Ok(self.margins.shortfall(&sampled)?.map(Limit::Margin))
+        Ok(self
+            .margins
+            .shortfall(&sampled)?
+            .map(BandwidthLimit::Margin))
     }
 
     /// Whether an error that must not saturate any input does.
-    fn saturation(&self, closed: &ClosedLoop, system: &System, is_of_turn: bool) -> Option<Limit> {
+    fn saturation(
+        &self,
+        closed: &ClosedLoop,
+        system: &System,
+        is_of_turn: bool,
+    ) -> Option<BandwidthLimit> {
         let limits = system.inputs.limits();
         let free_of = |range| closed.unsaturated_error(limits, range);
         let (free, expected, unit) = match (is_free_body(system), is_of_turn) {
@@ -104,7 +112,7 @@ impl Demands {
                 (free, self.error, "m or rad")
             }
         };
-        (free < expected).then_some(Limit::Saturation {
+        (free < expected).then_some(BandwidthLimit::Saturation {
             free,
             expected,
             unit,
@@ -163,7 +171,7 @@ impl ControllerSettings {
         system: &System,
         configuration: &[f64],
         attitude: Option<&PoleSpec>,
-        demands: &Demands,
+        demands: &LoopRequirements,
     ) -> Result<FastestSettings, FastestError> {
         let mut rest = configuration.to_vec();
         rest::nearest(&system.model, &system.inputs, &mut rest);
@@ -230,7 +238,7 @@ impl ControllerSettings {
     ) -> Result<Fastest, FastestError> {
         let mut rest = configuration.to_vec();
         rest::nearest(&system.model, &system.inputs, &mut rest);
-        let demands = Demands {
+        let demands = LoopRequirements {
             margins,
             error: 0.0,
             heading_error: 0.0,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{ApproachSettings, Numbers, SettingsError, not_negative, positive};
 
-/// The gains of one joint: one number for all the ways it moves, or a list with one for each.
+/// The gains of one joint: one number for all its degrees of freedom, or a list with one for each.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ impl GainSettings {
             (Some(_), other) => Err(SettingsError::new(
                 "inertia",
                 format!(
-                    "expected none for the approach {}, which has {} inertia; the approach linear has one of your own",
+                    "expected none for the approach {}, which uses {} inertia; only the approach linear has a desired inertia",
                     other.name(),
                     if other == ApproachSettings::JointPd {
                         "the model's"

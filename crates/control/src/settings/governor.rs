@@ -10,42 +10,42 @@ use super::{SettingsError, positive};
 use crate::governor::GovernorLimits;
 use crate::trajectory::AttitudeMode;
 
-/// Limits of the way to a goal that is far away; each has a default that the vehicle can fly.
+/// Limits of the reference governor, which leads a vehicle to a distant goal; each has a default that the vehicle can fly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum GovernorSettings {
-    /// The usual ones.
+    /// The defaults.
     #[default]
-    Usual,
+    Default,
     /// `false`: the law has the goal, however far it is.
     None,
-    /// Some of them chosen.
-    Chosen(ChosenLimits),
+    /// Some of them set by the user.
+    Custom(GovernorLimitSettings),
 }
 
 /// The keys of `[controller.limits]`; all are positive.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ChosenLimits {
+pub struct GovernorLimitSettings {
     /// Horizontal speed, m/s. Default 10.
     pub speed: Option<f64>,
     /// Speed upwards, m/s. Default 3.
     pub climb: Option<f64>,
     /// Speed downwards, m/s. Default 2.
     pub descent: Option<f64>,
-    /// Horizontal acceleration, m/s^2. Default: what the tilt gives; of a vehicle that need not tilt half of what it has.
+    /// Horizontal acceleration, m/s^2. Default: that of the tilt limit; for a vehicle that need not tilt, half of its lateral acceleration.
     pub acceleration: Option<f64>,
     /// Derivative of the acceleration, m/s^3. Default 30.
     pub jerk: Option<f64>,
-    /// Tilt, degrees, below 90. Default 35, at most half of what it can hold.
+    /// Tilt, degrees, below 90. Default 35, at most half of the largest tilt that it can hold.
     pub tilt_deg: Option<f64>,
     /// Rate of the heading, degrees/s. Default 90.
     pub yaw_rate_deg: Option<f64>,
-    /// How far from its reference the vehicle is left to the law, m. Default: 1.5 times where inputs begin to saturate.
+    /// The largest distance from the vehicle to the reference that the law is given, m. Default: 1.5 times the error at which inputs saturate.
     pub reach: Option<f64>,
 }
 
-impl ChosenLimits {
+impl GovernorLimitSettings {
     fn validate(&self) -> Result<(), SettingsError> {
         let keys = [
             ("speed", self.speed),
@@ -87,7 +87,7 @@ impl ChosenLimits {
             ..usual
         };
         let acceleration = match (mode, self.tilt_deg) {
-            (AttitudeMode::ThrustAligned, Some(_)) => limits.by_tilt(gravity),
+            (AttitudeMode::ThrustAligned, Some(_)) => limits.acceleration_from_tilt(gravity),
             _ => usual.acceleration,
         };
         GovernorLimits {
@@ -100,13 +100,13 @@ impl ChosenLimits {
 impl GovernorSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         match self {
-            Self::Chosen(chosen) => chosen.validate().map_err(|error| error.inside("limits")),
-            Self::Usual | Self::None => Ok(()),
+            Self::Custom(chosen) => chosen.validate().map_err(|error| error.inside("limits")),
+            Self::Default | Self::None => Ok(()),
         }
     }
 }
 
-written_as!(GovernorSettings: bool, ChosenLimits);
+written_as!(GovernorSettings: bool, GovernorLimitSettings);
 
 impl<'de> Deserialize<'de> for GovernorSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -125,13 +125,14 @@ impl<'de> Visitor<'de> for LimitsVisitor {
 
     fn visit_bool<E: Error>(self, limited: bool) -> Result<GovernorSettings, E> {
         Ok(if limited {
-            GovernorSettings::Usual
+            GovernorSettings::Default
         } else {
             GovernorSettings::None
         })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GovernorSettings, A::Error> {
-        ChosenLimits::deserialize(MapAccessDeserializer::new(map)).map(GovernorSettings::Chosen)
+        GovernorLimitSettings::deserialize(MapAccessDeserializer::new(map))
+            .map(GovernorSettings::Custom)
     }
 }

@@ -16,10 +16,10 @@ use crate::design::QuadraticCost;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LqrSettings {
-    /// The largest acceptable error of every joint, by its name, rad or m, > 0: one number for all the ways it moves, or a list with one for each (of a free
-    /// body three of position, then three of attitude). `inf`: it costs nothing.
+    /// The largest acceptable error of every joint, by its name, rad or m, > 0: one number for all its degrees of freedom, or a list with one for each (of a free
+    /// body three of position, then three of attitude). `inf`: no cost.
     pub errors: BTreeMap<String, Numbers>,
-    /// The same of its velocity, rad/s or m/s. Default: velocities cost nothing.
+    /// The same for its velocity, rad/s or m/s. Default: velocities have no cost.
     #[serde(default)]
     pub rates: BTreeMap<String, Numbers>,
     /// The largest acceptable change of each input, N or N m, > 0: one number, or one for each. Default: how far its limits are from the middle
@@ -42,7 +42,7 @@ impl LqrSettings {
         if !is_any_error {
             return Err(SettingsError::new(
                 "errors",
-                "expected the largest acceptable error of every joint, such as { cart = 0.1, pole = 0.05 }, found none that costs anything",
+                "expected the largest acceptable error of every joint, such as { cart = 0.1, pole = 0.05 }, found only infinite ones",
             ));
         }
         let inputs = self.inputs.iter().flat_map(Numbers::as_slice);
@@ -70,7 +70,7 @@ impl LqrSettings {
             return Err(SettingsError::new(
                 "errors",
                 format!(
-                    "expected the largest acceptable error of every joint: {}; that of `{missing}` is missing (`inf`: it costs nothing)",
+                    "expected the largest acceptable error of every joint: {}; that of `{missing}` is missing (`inf`: no cost)",
                     list()
                 ),
             ));

@@ -64,9 +64,9 @@ pub use approach::ApproachSettings;
 pub use cascade::CascadeSettings;
 pub use controller::{ActuatorSettings, AllocationMethod, ControllerSettings, DisturbanceSettings};
 pub use controller_error::ControllerError;
-pub use fastest::{Demands, FastestError, FastestSettings};
+pub use fastest::{FastestError, FastestSettings, LoopRequirements};
 pub use gains::GainSettings;
-pub use governor::{ChosenLimits, GovernorSettings};
+pub use governor::{GovernorLimitSettings, GovernorSettings};
 pub use lqr::LqrSettings;
 pub use moment::{Moment, SecondMomentSettings};
 pub use numbers::Numbers;
@@ -76,12 +76,12 @@ pub use preferred_input::PreferredInput;
 pub use reference::{
     AngleSettings, BarrelRollSettings, FlipSettings, HelixSettings, HoverSettings,
     IndependentSettings, JointTable, JointsSettings, LandingSettings, LegSettings, LineSettings,
-    LissajousSettings, LoopSettings, MinimumSnapSettings, PathSettings, PlanarSettings,
-    PvtolSettings, RecordedSettings, Reference, ReferenceSettings, RestSettings, SampledSettings,
-    SineSettings, TakeoffSettings, ThroughSettings, ToolSettings, TransferSettings,
+    LissajousSettings, LoopSettings, MinimumSnapPointSettings, MinimumSnapSettings, PathSettings,
+    PlanarSettings, PvtolSettings, RecordedSettings, Reference, ReferenceSettings, RestSettings,
+    SampledSettings, SineSettings, TakeoffSettings, ToolSettings, TransferSettings,
     TwoMassesSettings, WaypointSettings, WaypointsSettings,
 };
-pub use transport::{SeenSettings, TransportSettings};
+pub use transport::{BodyPairSettings, TransportSettings};
 
 /// An invalid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -148,8 +148,7 @@ impl SecondMomentSettings {
             moment.matrix(axis).ok_or_else(|| {
                 SettingsError::new(
                     key,
-                    "expected three numbers (a diagonal) or three rows of three numbers, found one: the joint that carries the body has \
-                     no single axis to turn about",
+                    "expected three numbers (a diagonal) or three rows of three numbers, found one: the joint that carries the body has no single axis of rotation",
                 )
             })
         };

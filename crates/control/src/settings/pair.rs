@@ -44,7 +44,7 @@ use crate::template::{MatrixPair, Pair};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairSettings {
-    /// The body, or `world`, that it is seen from. Default `world`.
+    /// The body, or `world`, relative to which it moves. Default `world`.
     #[serde(default = "world")]
     pub from: String,
     /// The body that moves.
@@ -182,7 +182,7 @@ impl PairSettings {
             };
             GeneralMoment::new(&matrix).map_err(|error| {
                 let all =
-                    "beside an energy that is a matrix all of the pair are to be positive definite";
+                    "if one energy of a pair is a `matrix`, all energies of the pair must be positive definite";
                 let message = match energy {
                     EnergySettings::Matrix(_) => error.to_string(),
                     _ => format!("{error}; {all}"),
@@ -302,7 +302,7 @@ fn needs_table(key: &str, body: &str) -> SettingsError {
     SettingsError::new(
         key,
         format!(
-            "expected a table with `weight` and `moment`, found one number, which is for hinges and sliders: the joint of `{body}` is none"
+            "expected a table with `weight` and `moment`, found one number, which is for revolute and prismatic joints: the joint of `{body}` is neither"
         ),
     )
 }
@@ -347,7 +347,7 @@ impl<'de> Visitor<'de> for EnergyVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(
-            "a table with `weight`, `center` and `moment`, or one number for a hinge or slider",
+            "a table with `weight`, `center` and `moment`, or one number for a revolute or prismatic joint",
         )
     }
 

@@ -101,7 +101,7 @@ impl ControllerSettings {
         let of_pair = |transport: Transport, pair: usize| -> Box<dyn TransportMap> {
             Box::new(PairMap::new(model, transport, pair))
         };
-        let seen = |name: &super::SeenSettings| {
+        let seen = |name: &super::BodyPairSettings| {
             Ok((
                 body(model, "transport.from", &name.from)?,
                 body(model, "transport.of", &name.of)?,

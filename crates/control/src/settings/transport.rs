@@ -31,17 +31,17 @@ pub enum TransportSettings {
     /// `"joint"`: every joint for itself, [`JointMap`](crate::transport::JointMap).
     Joint,
     /// `"adjoint"`, `"centred"`, or a table that names the pair: [`PairMap`](crate::transport::PairMap).
-    Pair(Transport, Option<SeenSettings>),
+    Pair(Transport, Option<BodyPairSettings>),
     /// `{ point = [x, y, z], of = "body" }`: [`PointMap`](crate::transport::PointMap) of a point of a body.
-    Point([f64; 3], SeenSettings),
+    Point([f64; 3], BodyPairSettings),
 }
 
 /// A body seen from another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenSettings {
+pub struct BodyPairSettings {
     /// The body.
     pub of: String,
-    /// The body, or `world`, that it is seen from. Default `world`.
+    /// The body, or `world`, relative to which it moves. Default `world`.
     pub from: String,
 }
 
@@ -80,7 +80,7 @@ struct Table {
     point: Option<[f64; 3]>,
     /// The body.
     of: String,
-    /// The body, or `world`, that it is seen from. Default `world`.
+    /// The body, or `world`, relative to which it moves. Default `world`.
     #[serde(default = "world")]
     from: String,
 }
@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for TransportVisitor {
             of,
             from,
         } = Table::deserialize(MapAccessDeserializer::new(map))?;
-        let seen = SeenSettings { of, from };
+        let seen = BodyPairSettings { of, from };
         match (map, point) {
             (Some(map), None) => Ok(TransportSettings::Pair(map, Some(seen))),
             (None, Some(point)) => Ok(TransportSettings::Point(point, seen)),

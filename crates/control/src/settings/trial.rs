@@ -151,21 +151,19 @@ impl<'a> Trial<'a> {
         for (name, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
             if let Sign::Negative(value) = Sign::of(matrix, TYPED) {
                 return refuse(format!(
-                    "expected pairs whose {name} together is positive semidefinite, found the eigenvalue {value:.3e}: a single pair's may be \
-                     negative only if the others make up for it"
+                    "expected pairs whose {name} together is positive semidefinite, found the eigenvalue {value:.3e}: a single pair's may be negative only if the others compensate it"
                 ));
             }
         }
         match Sign::of(&sum.inertia, SINGULAR) {
             Sign::Negative(value) => {
                 return refuse(format!(
-                    "expected pairs whose inertia together is positive definite, found the eigenvalue {value:.3e}: a single pair's may be \
-                     negative only if the others make up for it"
+                    "expected pairs whose inertia together is positive definite, found the eigenvalue {value:.3e}: a single pair's may be negative only if the others compensate it"
                 ));
             }
             Sign::Singular(direction) => {
                 let message = format!(
-                    "expected pairs that give every way of moving a desired inertia, found none for the joint of `{}`: add a pair whose inertia \
+                    "expected pairs that give every degree of freedom a desired inertia, found none for the joint of `{}`: add a pair whose inertia \
                      moves with it",
                     self.mover(direction)
                 );
@@ -183,15 +181,15 @@ impl<'a> Trial<'a> {
         let model = &self.system.model;
         let checked = template.check_map(model, &self.actual, &self.reference, FIT);
         let Err(error) = checked else { return Ok(None) };
-        if !matches!(error, TransportError::Unfit { .. }) {
+        if !matches!(error, TransportError::Mismatch { .. }) {
             let error = SettingsError::new("transport", error.to_string());
             return Ok(Some(error.into()));
         }
         Err(SettingsError::new(
             "transport",
             "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43): `joint` fits pairs of \
-             bodies that one joint connects, `adjoint` and `centred` one pair that moves in as many ways as the system, \
-             { point = [x, y, z], of = \"body\" } a pair whose stiffness is in that point",
+             bodies that one joint connects, `adjoint` and `centred` fit one pair with as many degrees of freedom as the system, \
+             { point = [x, y, z], of = \"body\" } fits a pair whose stiffness acts at that point",
         )
         .into())
     }

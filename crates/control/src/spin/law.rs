@@ -70,7 +70,7 @@ impl SpinLaw {
 
     /// The reference tracked in this state by the last step: the goal with the state's attitude, rotated by the smallest angle that aligns the axis with its
     /// desired direction, and with the spin rate.
-    pub fn following(&self, state: &State<f64>, goal: &ReferencePoint) -> ReferencePoint {
+    pub fn tracked_reference(&self, state: &State<f64>, goal: &ReferencePoint) -> ReferencePoint {
         let b = self.design.spin().axis;
         let (R, R_g) = (state.pose.rotation.matrix(), goal.pose.rotation.matrix());
         let axis = R * b;

@@ -28,7 +28,7 @@ use crate::{Energies, ReferencePoint};
 /// A symmetric, positive definite 6 x 6 matrix of stiffness, damping or inertia, as a metric on poses.
 ///
 /// ```
-/// use fly_control::template::general::{GeneralMoment, NoDistance};
+/// use fly_control::template::general::{GeneralMoment, GeneralMomentError};
 /// use nalgebra::{Matrix6, Vector6};
 ///
 /// // Soft along x and stiff along z.
@@ -36,7 +36,7 @@ use crate::{Energies, ReferencePoint};
 /// assert!(GeneralMoment::new(&K).is_ok());
 /// // No particles have such moments about three axes.
 /// let K = Matrix6::from_diagonal(&Vector6::new(1.0, 4.0, 9.0, 1.0, 1.0, 3.0));
-/// assert!(matches!(GeneralMoment::new(&K), Err(NoDistance::Triangle(_))));
+/// assert!(matches!(GeneralMoment::new(&K), Err(GeneralMomentError::Triangle(_))));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneralMoment {
@@ -54,7 +54,7 @@ pub struct GeneralMoment {
 
 /// Why a matrix does not define a distance of poses.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum NoDistance {
+pub enum GeneralMomentError {
     /// Not symmetric.
     #[error(
         "the matrix is not symmetric: entry ({row}, {column}) differs from its mirror image by {difference:e}"
@@ -82,14 +82,14 @@ impl GeneralMoment {
     /// From the matrix in the order `[v; omega]`.
     ///
     /// # Errors
-    /// [`NoDistance`].
-    pub fn new(K: &Matrix6<f64>) -> Result<Self, NoDistance> {
+    /// [`GeneralMomentError`].
+    pub fn new(K: &Matrix6<f64>) -> Result<Self, GeneralMomentError> {
         let size = K.amax();
         for row in 0..6 {
             for column in 0..row {
                 let difference = (K[(row, column)] - K[(column, row)]).abs();
                 if difference.is_nan() || difference > 1e-12 * size {
-                    return Err(NoDistance::Asymmetric {
+                    return Err(GeneralMomentError::Asymmetric {
                         row,
                         column,
                         difference,
@@ -99,17 +99,19 @@ impl GeneralMoment {
         }
         let least = K.symmetric_eigenvalues().min();
         if least.is_nan() || least <= 0.0 {
-            return Err(NoDistance::Indefinite(least));
+            return Err(GeneralMomentError::Indefinite(least));
         }
         let linear: Matrix3<f64> = K.fixed_view::<3, 3>(0, 0).into_owned();
         let lower: Matrix3<f64> = K.fixed_view::<3, 3>(3, 0).into_owned();
-        let inverse = linear.try_inverse().ok_or(NoDistance::Indefinite(0.0))?;
+        let inverse = linear
+            .try_inverse()
+            .ok_or(GeneralMomentError::Indefinite(0.0))?;
         let H = lower * inverse;
         let angular = hat_matrix3(&(K.fixed_view::<3, 3>(3, 3) - H * linear * H.transpose()));
         let least = angular.symmetric_eigenvalues().min();
         if least.is_nan() || least <= 0.0 {
             // An eigenvalue of Wed is half the margin in the triangle inequality.
-            return Err(NoDistance::Triangle(-2.0 * least));
+            return Err(GeneralMomentError::Triangle(-2.0 * least));
         }
         Ok(Self {
             matrix: *K,

@@ -343,7 +343,7 @@ impl Scratch {
         if error <= tolerance * scale.max(f64::MIN_POSITIVE) {
             Ok(())
         } else {
-            Err(TransportError::Unfit { error, scale })
+            Err(TransportError::Mismatch { error, scale })
         }
     }
 }

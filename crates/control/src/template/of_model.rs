@@ -8,7 +8,7 @@ use super::{Approach, DesiredMotion, Template, Tracking};
 use crate::ReferencePoint;
 use crate::kinematics::{ModelKinematics, OneBody};
 use crate::system::{SystemPair, SystemReference};
-use crate::transport::{Map, TransportError, TransportMap, Transported};
+use crate::transport::{Map, TransportContext, TransportError, TransportMap};
 
 /// # A vehicle
 impl<T: RealField + Copy> Template<OneBody<T>> {
@@ -47,7 +47,7 @@ impl Template<Model<f64>> {
         reference: &Workspace<f64>,
         tolerance: f64,
     ) -> Result<(), TransportError> {
-        let at = Transported {
+        let at = TransportContext {
             model,
             pairs: &self.pairs,
             actual,

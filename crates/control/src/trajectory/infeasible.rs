@@ -53,7 +53,7 @@ pub enum Infeasible {
     },
     /// The Jacobian of the body is singular.
     #[error(
-        "at {time} s the Jacobian of `{body}` is singular: lead the target around this configuration"
+        "at {time} s the Jacobian of `{body}` is singular: keep the target away from this configuration"
     )]
     Singular {
         /// The time, s.

@@ -62,8 +62,8 @@ pub use infeasible::Infeasible;
 pub use inverse_kinematics::{InverseKinematics, NotDetermined, Target};
 pub use joints::{AlongPath, JointSamples, JointTrajectory, PlanarPath};
 pub use path::{
-    BarrelRoll, Flip, FlipAxis, Headed, Helix, Lissajous, MinimumSnap, Moved, Path, PathPoint,
-    Sampled, VerticalLoop, Waypoint, Waypoints,
+    BarrelRoll, Flip, FlipAxis, Helix, Lissajous, MinimumSnap, Path, PathPoint, Sampled,
+    TransformedPath, VerticalLoop, Waypoint, Waypoints, WithYaw,
 };
 pub use recorded::{Recorded, Setpoint};
 pub use rolling::RollingTrajectory;

@@ -39,7 +39,7 @@ pub enum TransportError {
         "the transport map does not fit the potential: grad_R V + Q^T grad V should vanish, but reaches {error:e} where the gradient is {scale:e} \
          (Konz (5.43)); the total energy would not decrease"
     )]
-    Unfit {
+    Mismatch {
         /// The largest entry of `grad_R V + Q^T grad V`.
         error: f64,
         /// The largest entry of `grad V`.
@@ -48,7 +48,7 @@ pub enum TransportError {
 }
 
 /// The data for a transport map: the system, its pairs, and the kinematics of state and reference, Jacobians included.
-pub struct Transported<'a> {
+pub struct TransportContext<'a> {
     /// The system.
     pub model: &'a Model<f64>,
     /// The pairs of the template.
@@ -59,7 +59,7 @@ pub struct Transported<'a> {
     pub reference: &'a Workspace<f64>,
 }
 
-impl Transported<'_> {
+impl TransportContext<'_> {
     /// `grad V`, n entries: the gradient of the desired potential with respect to the state.
     pub fn gradient(&self) -> DVector<f64> {
         self.gradient_of(self.actual, self.reference)
@@ -75,7 +75,7 @@ impl Transported<'_> {
     /// the control step.
     ///
     /// # Errors
-    /// [`TransportError::Unfit`].
+    /// [`TransportError::Mismatch`].
     pub fn check(&self, map: &Map, tolerance: f64) -> Result<(), TransportError> {
         let gradient = self.gradient();
         let error = (self.reference_gradient() + map.Q.transpose() * &gradient).amax();
@@ -83,7 +83,7 @@ impl Transported<'_> {
         if error <= tolerance * scale.max(f64::MIN_POSITIVE) {
             Ok(())
         } else {
-            Err(TransportError::Unfit { error, scale })
+            Err(TransportError::Mismatch { error, scale })
         }
     }
 
@@ -107,13 +107,13 @@ pub trait TransportMap: Send {
     ///
     /// # Errors
     /// [`TransportError::Singular`] where the map is singular.
-    fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError>;
+    fn evaluate(&mut self, at: &TransportContext<'_>, map: &mut Map) -> Result<(), TransportError>;
 }
 
 /// A map joint by joint: the identity for angles and distances, `R^T R_R` for a spherical joint, `Ad(E)` for a free one, (5.64).
 ///
 /// It matches potentials between neighbouring bodies, unless they are connected by a universal joint, whose potential is not a function of the
-/// differences of its angles. [`Transported::check`] verifies the match.
+/// differences of its angles. [`TransportContext::check`] verifies the match.
 ///
 /// It depends on the choice of joints, and so does the closed loop: a body on three hinges (Euler angles) in place of a ball joint is controlled
 /// differently, and worse, for the same desired energies. [`PairMap`] is independent of the coordinates.
@@ -121,7 +121,7 @@ pub trait TransportMap: Send {
 pub struct JointMap;
 
 impl TransportMap for JointMap {
-    fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError> {
+    fn evaluate(&mut self, at: &TransportContext<'_>, map: &mut Map) -> Result<(), TransportError> {
         map.Q.fill_with_identity();
         map.Q_dot.fill(0.0);
         for b in at.model.bodies() {
@@ -183,7 +183,7 @@ impl PairMap {
 }
 
 impl TransportMap for PairMap {
-    fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError> {
+    fn evaluate(&mut self, at: &TransportContext<'_>, map: &mut Map) -> Result<(), TransportError> {
         let pair = &at.pairs[self.pair];
         let (a, b) = (pair.a, pair.b);
         let Relative { E, z, z_R } = relative(at, a, b);
@@ -237,7 +237,7 @@ impl PointMap {
 }
 
 impl TransportMap for PointMap {
-    fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError> {
+    fn evaluate(&mut self, at: &TransportContext<'_>, map: &mut Map) -> Result<(), TransportError> {
         let (a, b) = (self.a, self.b);
         self.actual.update(at.actual, a, b, &self.point);
         self.reference.update(at.reference, a, b, &self.point);
@@ -280,7 +280,7 @@ impl Relative {
     }
 }
 
-fn relative(at: &Transported<'_>, a: BodyId, b: BodyId) -> Relative {
+fn relative(at: &TransportContext<'_>, a: BodyId, b: BodyId) -> Relative {
     Relative {
         E: at.actual.pose(a, b).inverse() * at.reference.pose(a, b),
         z: at.actual.twist(a, b),

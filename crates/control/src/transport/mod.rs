@@ -24,7 +24,7 @@ pub(crate) mod jacobian;
 mod maps;
 
 #[cfg(feature = "systems")]
-pub use maps::{JointMap, PairMap, PointMap, TransportError, TransportMap, Transported};
+pub use maps::{JointMap, PairMap, PointMap, TransportContext, TransportError, TransportMap};
 
 use crate::sizes::DefaultDim;
 

@@ -6,7 +6,7 @@ use crate::analysis::Shortfall;
 
 /// The requirement that a loop violates.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Limit {
+pub enum BandwidthLimit {
     /// There are no parameters with this bandwidth.
     Parameters(String),
     /// A margin is missed.
@@ -28,15 +28,15 @@ pub struct Fastest {
     /// rad/s.
     pub bandwidth: f64,
     /// The requirement violated at a bandwidth larger by [`SCAN`]; `None` if the search began there.
-    pub limit: Option<Limit>,
+    pub limit: Option<BandwidthLimit>,
 }
 
 /// No bandwidth in the range meets the requirements.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "no {motion} between {least:.3} and {most:.0} rad/s keeps the margins: at {least:.3} rad/s {limit}; at {nearest:.3} rad/s {there}"
+    "no {motion} between {least:.3} and {most:.0} rad/s keeps the margins: at {least:.3} rad/s {limit}; at {nearest:.3} rad/s {nearest_limit}"
 )]
-pub struct NoneKeeps {
+pub struct NoFeasibleBandwidth {
     /// The motion.
     pub motion: &'static str,
     /// The smallest bandwidth tested, rad/s.
@@ -44,11 +44,11 @@ pub struct NoneKeeps {
     /// The largest bandwidth tested, rad/s.
     pub most: f64,
     /// The requirement violated at the smallest.
-    pub limit: Limit,
+    pub limit: BandwidthLimit,
     /// The fastest of the best candidates: those with parameters and a stable loop.
     pub nearest: f64,
     /// The requirement violated there.
-    pub there: Limit,
+    pub nearest_limit: BandwidthLimit,
 }
 
 /// The ratio of successive bandwidths tested.
@@ -62,31 +62,31 @@ const PRECISE: f64 = 1e-3;
 /// its larger neighbour, and requires that one larger by [`SCAN`] fails. May miss a window narrower than that factor.
 ///
 /// # Errors
-/// [`NoneKeeps`], and those of `limit`.
-pub fn fastest<E: From<NoneKeeps>>(
+/// [`NoFeasibleBandwidth`], and those of `limit`.
+pub fn fastest<E: From<NoFeasibleBandwidth>>(
     motion: &'static str,
     [least, most]: [f64; 2],
-    mut limit: impl FnMut(f64) -> Result<Option<Limit>, E>,
+    mut limit: impl FnMut(f64) -> Result<Option<BandwidthLimit>, E>,
 ) -> Result<Fastest, E> {
     let (mut bandwidth, mut above) = (most, None);
     let mut nearest = None;
     while let Some(found) = limit(bandwidth)? {
         let is_near = !matches!(
             found,
-            Limit::Parameters(_) | Limit::Margin(Shortfall::Unstable)
+            BandwidthLimit::Parameters(_) | BandwidthLimit::Margin(Shortfall::Unstable)
         );
         if nearest.is_none() && is_near {
             nearest = Some((bandwidth, found.clone()));
         }
         if bandwidth <= least {
             let (nearest, there) = nearest.unwrap_or((bandwidth, found.clone()));
-            return Err(NoneKeeps {
+            return Err(NoFeasibleBandwidth {
                 motion,
                 least,
                 most,
                 limit: found,
                 nearest,
-                there,
+                nearest_limit: there,
             }
             .into());
         }
@@ -135,7 +135,7 @@ fn three_digits_down(number: f64) -> f64 {
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for BandwidthLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Parameters(why) => write!(f, "there are no parameters: {why}"),
@@ -152,7 +152,7 @@ impl fmt::Display for Limit {
                 let (free, expected) = (free * scale, expected * scale);
                 write!(
                     f,
-                    "an error of {free:.3} {unit} takes an input to its limit, where {expected:.3} should not"
+                    "an error of {free:.3} {unit} saturates an input, but {expected:.3} must not"
                 )
             }
         }
@@ -163,9 +163,9 @@ impl fmt::Display for Limit {
 mod tests {
     use super::*;
 
-    fn search(holds: impl Fn(f64) -> bool) -> Result<Fastest, NoneKeeps> {
+    fn search(holds: impl Fn(f64) -> bool) -> Result<Fastest, NoFeasibleBandwidth> {
         fastest("bandwidth", [0.01, 500.0], |b| {
-            Ok((!holds(b)).then_some(Limit::Margin(Shortfall::Gain(2.0))))
+            Ok((!holds(b)).then_some(BandwidthLimit::Margin(Shortfall::Gain(2.0))))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template};
-use fly_control::transport::{JointMap, Map, TransportError, TransportMap, Transported};
+use fly_control::transport::{JointMap, Map, TransportContext, TransportError, TransportMap};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use fly_testing::golden::{File, array, count, number, numbers};
@@ -18,7 +18,7 @@ const TOLERANCE: f64 = 1e-10;
 struct Given(Map);
 
 impl TransportMap for Given {
-    fn evaluate(&mut self, _: &Transported<'_>, map: &mut Map) -> Result<(), TransportError> {
+    fn evaluate(&mut self, _: &TransportContext<'_>, map: &mut Map) -> Result<(), TransportError> {
         map.clone_from(&self.0);
         Ok(())
     }

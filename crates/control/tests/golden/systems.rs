@@ -5,7 +5,7 @@ use fly_control::linear::LinearModel;
 use fly_control::matching::Matching;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
-use fly_control::transport::{JointMap, PairMap, PointMap, TransportMap, Transported};
+use fly_control::transport::{JointMap, PairMap, PointMap, TransportContext, TransportMap};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{
     Body, BodyId, EquationOfMotion, Joint, Model, ModelBuilder, Spring, Workspace,
@@ -312,7 +312,7 @@ pub fn samples(data: &Value, report: &mut File) {
                 .evaluate(model, &actual, &xi, &mut reference, &goal, &mut desired)
                 .expect("a transport map");
             if template.approach() == Approach::Energy {
-                let at = Transported {
+                let at = TransportContext {
                     model,
                     pairs: &system.pairs,
                     actual: &actual,

@@ -75,7 +75,7 @@ impl Fleet {
         let table: toml::Table = toml::from_str(&file(flight)).unwrap();
         let mut settings: ControllerSettings = table["controller"].clone().try_into().unwrap();
         settings.allocation = fly_control::settings::AllocationMethod::ActiveSet;
-        let settings = settings.led(&vehicle);
+        let settings = settings.governed(&vehicle);
         let controller = settings.build(&vehicle).unwrap();
         let level = system.model.neutral_configuration();
         let closed = ClosedLoop::new(&system, &controller, &level).unwrap();

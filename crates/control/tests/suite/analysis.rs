@@ -324,19 +324,19 @@ fn what_cannot_be_analysed_is_said() {
 fn margins_of_a_quadcopter_are_those_of_its_thrusts() {
     let margins = HoverMargins::new(&vehicle(QUADCOPTER)).expect("it hovers");
     let (weight, most) = (0.9 * 9.81, 4.0 * 7.0);
-    assert!((margins.climb - (most - weight) / 0.9).abs() < 1e-12);
-    assert!((margins.sink - (weight - 0.8) / 0.9).abs() < 1e-12);
+    assert!((margins.climb_acceleration - (most - weight) / 0.9).abs() < 1e-12);
+    assert!((margins.sink_acceleration - (weight - 0.8) / 0.9).abs() < 1e-12);
     assert!((margins.tilt - (weight / most).acos()).abs() < 1e-12);
-    assert_eq!(margins.side, None);
+    assert_eq!(margins.lateral_acceleration, None);
     // Rotors on the x axis differ by at most twice what the hover thrust is above the least.
     let spare = 0.25 * weight - 0.2;
-    assert!((margins.inside - spare).abs() < 1e-12);
+    assert!((margins.input_margin - spare).abs() < 1e-12);
     assert!(
-        (margins.turn.y - 2.0 * 0.18 * spare / 0.006).abs() < 1e-9,
+        (margins.angular_acceleration.y - 2.0 * 0.18 * spare / 0.006).abs() < 1e-9,
         "{margins:?}"
     );
     assert!(
-        (margins.turn.z - 4.0 * 0.016 * spare / 0.011).abs() < 1e-9,
+        (margins.angular_acceleration.z - 4.0 * 0.016 * spare / 0.011).abs() < 1e-9,
         "{margins:?}"
     );
     assert_eq!(margins.commands.len(), 4);
@@ -364,24 +364,36 @@ fn a_tricopter_hovers_tilted_as_far_as_its_rotors_tilt() {
         .map(|c| c.hover.abs().to_degrees())
         .fold(0.0, f64::max);
     assert!((largest - 1.4).abs() < 0.05, "{largest}");
-    assert!(margins.side.is_some_and(|a| a > 1.0), "{margins:?}");
+    assert!(
+        margins.lateral_acceleration.is_some_and(|a| a > 1.0),
+        "{margins:?}"
+    );
 
     // The shipped tricopter differs from the other by the rounding of its arms.
     let same = HoverMargins::new(&vehicle(SHIPPED_TRICOPTER)).expect("it hovers");
-    assert!((same.turn - margins.turn).amax() < 1e-6, "{same:?}");
-    assert!((same.climb - margins.climb).abs() < 1e-6, "{same:?}");
+    assert!(
+        (same.angular_acceleration - margins.angular_acceleration).amax() < 1e-6,
+        "{same:?}"
+    );
+    assert!(
+        (same.climb_acceleration - margins.climb_acceleration).abs() < 1e-6,
+        "{same:?}"
+    );
 
     // A bicopter rolls by one rotor's thrust against the other's, canted and above its centre of mass.
     let margins = HoverMargins::new(&vehicle(BICOPTER)).expect("it hovers");
     let (sin, cos) = 10.0_f64.to_radians().sin_cos();
     let spare = 0.5 * 9.81 / cos - 2.0;
     let expected = 2.0 * (0.2 * cos - 0.06 * sin) * spare / 0.01;
-    assert!((margins.turn.x - expected).abs() < 1e-6, "{margins:?}");
+    assert!(
+        (margins.angular_acceleration.x - expected).abs() < 1e-6,
+        "{margins:?}"
+    );
 
     let heavy = QUADCOPTER.replace("mass = 0.9", "mass = 4");
     let margins = HoverMargins::new(&vehicle(&heavy)).expect("an input exists");
     assert!(
-        (margins.inside - (7.0 - 9.81)).abs() < 1e-12 && margins.climb == 0.0,
+        (margins.input_margin - (7.0 - 9.81)).abs() < 1e-12 && margins.climb_acceleration == 0.0,
         "{margins:?}"
     );
 }
@@ -479,7 +491,7 @@ fn the_monitor_says_where_the_theory_gives_no_rate() {
     let fly = |description, keys, tables| balance(description, keys, tables, 1.0, 1e-2).2;
     assert_eq!(
         fly(QUADCOPTER, "", QUADCOPTER_POLES).to_string(),
-        "not checked: 4 independent inputs cannot give all that the desired motion asks of 6 degrees of freedom"
+        "not checked: 4 independent inputs cannot produce the desired motion of 6 degrees of freedom"
     );
     // The body is far too low for its rotors.
     let mut controller = controller(TRICOPTER, "allocation = 'active_set'", TRICOPTER_PAIR);

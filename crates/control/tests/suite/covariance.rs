@@ -15,7 +15,7 @@ use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
 use fly_control::transport::{
-    JointMap, Map, PairMap, TransportError, TransportMap, Transported, adjoint,
+    JointMap, Map, PairMap, TransportContext, TransportError, TransportMap, adjoint,
 };
 use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
@@ -336,7 +336,7 @@ struct Twists {
 }
 
 impl TransportMap for Twists {
-    fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError> {
+    fn evaluate(&mut self, at: &TransportContext<'_>, map: &mut Map) -> Result<(), TransportError> {
         let n = at.model.dof();
         let rows = 6 * self.links.len();
         let (mut S, mut S_dot) = (DMatrix::zeros(rows, n), DMatrix::zeros(rows, n));

@@ -127,7 +127,7 @@ fn drag_turns_the_body_and_leaves_its_path() {
             needed(&with, &a.sample(3.3).unwrap()),
             needed(&without, &b.sample(3.3).unwrap()),
         );
-        assert!(with.reached() && without.reached());
+        assert!(with.is_exact() && without.is_exact());
         assert!((with.input - without.input).norm() > 0.05);
     }
 }

@@ -64,7 +64,7 @@ impl Trial {
                     d -= self.B.column(*g) * (lost * u[*g]);
                 }
             }
-            self.noticed |= self.detector.is_unexplained();
+            self.noticed |= self.detector.has_unexplained_disturbance();
             if let Some(found) = self.detector.observe(STEP, &d, &u, &self.B, &self.M) {
                 return Some((found, t - 1.0));
             }
@@ -176,6 +176,6 @@ fn what_is_usual_stays_so_after_a_restart() {
             None
         );
     }
-    let rest = trial.detector.usual() - wind;
+    let rest = trial.detector.nominal_residual() - wind;
     assert!(rest.norm() < 1e-9, "{rest}");
 }

@@ -1,11 +1,11 @@
 //! The fastest loops that keep margins: they meet the exact margins of the sampled loop, and a loop 5 % faster does not.
 
 use fly_control::ControllerSettings;
-use fly_control::analysis::{ClosedLoop, Margins, SampledLoop, Shortfall, growth};
+use fly_control::analysis::{ClosedLoop, Margins, SampledLoop, Shortfall, spectral_radius};
 use fly_control::settings::{
-    ApproachSettings, Demands, DisturbanceSettings, FastestError, FastestSettings,
+    ApproachSettings, DisturbanceSettings, FastestError, FastestSettings, LoopRequirements,
 };
-use fly_control::tuning::{Limit, PoleSpec, SCAN};
+use fly_control::tuning::{BandwidthLimit, PoleSpec, SCAN};
 use fly_mechanics::System;
 
 macro_rules! shipped {
@@ -21,8 +21,8 @@ const Y6: &str = shipped!("vehicles/y6");
 const ARM: &str = shipped!("systems/arm_two_motors");
 const WELDING: &str = shipped!("systems/welding_arm");
 
-fn demands(observer: bool) -> Demands {
-    Demands {
+fn demands(observer: bool) -> LoopRequirements {
+    LoopRequirements {
         margins: Margins::default(),
         error: 0.0,
         heading_error: 0.35,
@@ -55,7 +55,7 @@ fn sampled(system: &System, settings: &ControllerSettings, step: f64) -> Sampled
 #[track_caller]
 fn has(sampled: &SampledLoop, margins: &Margins) -> bool {
     let poles = sampled.poles().expect("poles");
-    if growth(&poles) >= 1.0 {
+    if spectral_radius(&poles) >= 1.0 {
         return false;
     }
     let damped = poles.iter().all(|z| {
@@ -143,7 +143,7 @@ fn what_is_found_holds_and_what_is_faster_does_not() {
                 let mut times = [1.0; 3];
                 times[i] = SCAN;
                 let settings = faster(&system, approach, &found, times);
-                if let Limit::Saturation { free, .. } = limit {
+                if let BandwidthLimit::Saturation { free, .. } = limit {
                     let error =
                         closed(&system, &settings).unsaturated_error(system.inputs.limits(), 5..6);
                     assert!(
@@ -163,13 +163,13 @@ fn what_is_found_holds_and_what_is_faster_does_not() {
 fn each_margin_can_be_the_one_that_limits() {
     let system = System::from_toml(QUADCOPTER).expect("a system");
     let x = system.model.neutral_configuration();
-    let limit = |demands: Demands| {
+    let limit = |demands: LoopRequirements| {
         let found = of(ApproachSettings::Energy).fastest(&system, &x, None, &demands);
         let found = found.expect("one");
         (found.motion.bandwidth, found.motion.limit.expect("a limit"))
     };
     let usual = demands(false);
-    let with = |gain: f64, delay: f64, damping: f64| Demands {
+    let with = |gain: f64, delay: f64, damping: f64| LoopRequirements {
         margins: Margins {
             gain,
             delay,
@@ -178,26 +178,31 @@ fn each_margin_can_be_the_one_that_limits() {
         ..usual.clone()
     };
     let (damped, found) = limit(with(1.1, 0.0, 0.7));
-    assert!(matches!(found, Limit::Margin(Shortfall::Damping { ratio, .. }) if ratio < 0.7));
+    assert!(
+        matches!(found, BandwidthLimit::Margin(Shortfall::Damping { ratio, .. }) if ratio < 0.7)
+    );
     let (_, found) = limit(with(4.0, 0.0, 0.1));
     assert!(
-        matches!(found, Limit::Margin(Shortfall::Gain(_))),
+        matches!(found, BandwidthLimit::Margin(Shortfall::Gain(_))),
         "{found}"
     );
     let (_, found) = limit(with(1.1, 0.1, 0.1));
     assert!(
-        matches!(found, Limit::Margin(Shortfall::Delay(_))),
+        matches!(found, BandwidthLimit::Margin(Shortfall::Delay(_))),
         "{found}"
     );
     let (loose, _) = limit(with(1.1, 0.0, 0.3));
     assert!(loose > damped);
-    let (held, found) = limit(Demands {
+    let (held, found) = limit(LoopRequirements {
         error: 1.5,
         ..usual.clone()
     });
-    assert!(matches!(found, Limit::Saturation { .. }), "{found}");
+    assert!(
+        matches!(found, BandwidthLimit::Saturation { .. }),
+        "{found}"
+    );
     let settings = of(ApproachSettings::Energy);
-    let demands = Demands {
+    let demands = LoopRequirements {
         error: 1.5,
         ..usual.clone()
     };
@@ -209,14 +214,17 @@ fn each_margin_can_be_the_one_that_limits() {
     );
 
     // Nothing keeps more than there is.
-    let impossible = Demands {
+    let impossible = LoopRequirements {
         error: 1e6,
         ..usual.clone()
     };
     let error = settings
         .fastest(&system, &x, None, &impossible)
         .unwrap_err();
-    assert!(matches!(error, FastestError::None(_)), "{error}");
+    assert!(
+        matches!(error, FastestError::NoFeasibleBandwidth(_)),
+        "{error}"
+    );
     // A turn that was asked for stays.
     let turn = PoleSpec::Bandwidth(0.5);
     let found = settings

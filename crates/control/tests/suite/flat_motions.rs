@@ -6,7 +6,7 @@ use crate::common;
 
 use common::{controller, planned, vehicle};
 use fly_control::Trajectory;
-use fly_control::inputs::{REACH, ReferenceInputs};
+use fly_control::inputs::{FORCE_TOLERANCE, ReferenceInputs};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::Vector3;
 
@@ -70,7 +70,7 @@ fn missing(vehicle: &Vehicle, text: &str) -> f64 {
     let end = trajectory.duration().unwrap_or(8.0);
     let instants = (0..=400).map(|i| end * f64::from(i) / 400.0);
     instants.fold(0.0, |worst, t| {
-        worst.max(inputs.at(&trajectory.sample(t).unwrap()).share())
+        worst.max(inputs.at(&trajectory.sample(t).unwrap()).missing_fraction())
     })
 }
 
@@ -96,7 +96,7 @@ fn pitching_rolling_and_vertical_motions_are_exact() {
             for i in 0..=500 {
                 let t = end * f64::from(i) / 500.0;
                 let point = exact.sample(t).unwrap();
-                let share = inputs.at(&point).share();
+                let share = inputs.at(&point).missing_fraction();
                 assert!(share < 1e-10, "{text} at {t}: {share}");
                 let on = State {
                     pose: point.pose,
@@ -115,7 +115,7 @@ fn pitching_rolling_and_vertical_motions_are_exact() {
             }
             if comparable && height != 0.0 {
                 let share = missing(&vehicle, &of_center);
-                assert!(share > 10.0 * REACH, "{text}: {share} without");
+                assert!(share > 10.0 * FORCE_TOLERANCE, "{text}: {share} without");
             }
         }
     }
@@ -139,7 +139,7 @@ fn other_motions_are_those_of_the_centre_of_mass() {
     let vehicle = vehicle(&moved());
     let center = Vector3::z() * 0.02;
     for text in OTHERS {
-        assert!(missing(&vehicle, text) > 10.0 * REACH, "{text}");
+        assert!(missing(&vehicle, text) > 10.0 * FORCE_TOLERANCE, "{text}");
         let at_height =
             |height: f64| text.replacen('\n', &format!("\npoint_height = {height}\n"), 1);
         if text.contains("barrel") {
@@ -180,7 +180,7 @@ fn drag_along_the_rotors_plane_is_missing() {
             if exact {
                 assert!(share < 1e-10, "{drag} {text}: {share}");
             } else {
-                assert!(share > 10.0 * REACH, "{drag} {text}: {share}");
+                assert!(share > 10.0 * FORCE_TOLERANCE, "{drag} {text}: {share}");
             }
         }
     }
@@ -188,5 +188,5 @@ fn drag_along_the_rotors_plane_is_missing() {
         "mass = 1.0",
         "mass = 1.0\ndrag = { angular = [0, 0.002, 0] }",
     );
-    assert!(missing(&vehicle(&text), PITCHING[0]) > 10.0 * REACH);
+    assert!(missing(&vehicle(&text), PITCHING[0]) > 10.0 * FORCE_TOLERANCE);
 }

@@ -465,7 +465,7 @@ fn potentials_that_are_none_of_errors_are_told() {
     let model = hinges(2);
     let pairs = || [(&[0.4, -0.3][..], &[0.1, 0.2][..])];
     let mut foreign = FunctionTemplate::energy_based(&model, Stiffening { foreign: 1.0 });
-    let Err(PotentialError::Transport(TransportError::Unfit { error, scale })) =
+    let Err(PotentialError::Transport(TransportError::Mismatch { error, scale })) =
         foreign.check(&model, pairs(), 1e-9)
     else {
         panic!("it does not fit")

@@ -6,7 +6,9 @@ use crate::common;
 use common::Random;
 use fly_control::ReferencePoint;
 use fly_control::pair::error_pose;
-use fly_control::template::general::{GeneralForces, GeneralMoment, GeneralPair, NoDistance};
+use fly_control::template::general::{
+    GeneralForces, GeneralMoment, GeneralMomentError, GeneralPair,
+};
 use fly_control::template::{Pair, PairKinematics, Tracking, body, particle};
 use fly_lie::SE3;
 use fly_mechanics::SecondMoment;
@@ -219,18 +221,19 @@ fn the_matrix_is_the_hessian() {
 fn what_is_no_distance_is_told() {
     let diagonal = |d: [f64; 6]| Matrix6::from_diagonal(&Vector6::from(d));
     let new = |K| GeneralMoment::new(&K);
-    let Err(NoDistance::Triangle(by)) = new(diagonal([1.0, 1.0, 1.0, 1.0, 1.0, 3.0])) else {
+    let Err(GeneralMomentError::Triangle(by)) = new(diagonal([1.0, 1.0, 1.0, 1.0, 1.0, 3.0]))
+    else {
         panic!("diag(1, 1, 3) has no particles")
     };
     assert!((by - 1.0).abs() < 1e-12);
     assert!(
-        matches!(new(diagonal([1.0, 1.0, -1.0, 1.0, 1.0, 1.0])), Err(NoDistance::Indefinite(x)) if x == -1.0)
+        matches!(new(diagonal([1.0, 1.0, -1.0, 1.0, 1.0, 1.0])), Err(GeneralMomentError::Indefinite(x)) if x == -1.0)
     );
     let mut K = diagonal([1.0; 6]);
     K[(4, 1)] = 0.5;
     assert_eq!(
         new(K),
-        Err(NoDistance::Asymmetric {
+        Err(GeneralMomentError::Asymmetric {
             row: 4,
             column: 1,
             difference: 0.5

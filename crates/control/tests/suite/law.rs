@@ -333,8 +333,8 @@ fn inputs_change_no_faster_than_their_rate() {
                     (&step.input - &expected).amax() < tolerance,
                     "{step:?} {expected}"
                 );
-                assert!(limits.excess(step.input.as_slice()) < tolerance);
-                held += usize::from(limits.excess(step.unconstrained.as_slice()) > 0.0);
+                assert!(limits.violation(step.input.as_slice()) < tolerance);
+                held += usize::from(limits.violation(step.unconstrained.as_slice()) > 0.0);
                 free += usize::from(!step.saturated());
             } else {
                 // Nothing comes before the first input.

@@ -7,7 +7,7 @@
 use crate::common;
 
 use common::{QUADCOPTER, QUADCOPTER_POLES, TRICOPTER, TRICOPTER_PAIR, lagging, planned, vehicle};
-use fly_control::analysis::{ClosedLoop, SampledLoop, growth};
+use fly_control::analysis::{ClosedLoop, SampledLoop, spectral_radius};
 use fly_control::lead::{Lead, LeadError};
 use fly_control::plant::SystemPlant;
 use fly_control::predictor::StatePredictor;
@@ -391,7 +391,7 @@ fn a_lead_that_there_is_not_is_refused() {
     let vehicle = vehicle(QUADCOPTER);
     for part in [-0.1, 1.1, f64::NAN] {
         let found = Lead::of_rotors(&vehicle.rotors, part);
-        assert!(matches!(found, Err(LeadError::Part(_))), "{found:?}");
+        assert!(matches!(found, Err(LeadError::Fraction(_))), "{found:?}");
     }
     let system = System::from_toml(&lagging(QUADCOPTER, [0.03; 2], 0.0)).unwrap();
     let keys = format!("approach = 'cascade'\n{FREE}\n{QUADCOPTER_POLES}");
@@ -624,7 +624,11 @@ fn a_predicted_delay_moves_no_pole() {
             let mut poles = sampled.poles().unwrap();
             let margin = sampled.delay_margin().unwrap().expect("a margin");
             poles.sort_by(|a, b| b.norm().total_cmp(&a.norm()));
-            (poles, margin.delay, sampled.early_margin().unwrap())
+            (
+                poles,
+                margin.delay,
+                sampled.delay_reduction_margin().unwrap(),
+            )
         };
         let ((without, ..), (with, more, less)) = (poles(0.0), poles(delay));
         println!("lead {lead}, delay {delay}: bears {more} s more, {less:?} s less");
@@ -649,7 +653,7 @@ fn a_long_delay_has_the_poles_and_margins_of_all_its_states() {
     };
     for keys in ["", "disturbance = { bandwidth = 3 }"] {
         let (short, long) = (sampled(0.0, keys), sampled(0.08, keys));
-        assert!(long.is_long() && !short.is_long());
+        assert!(long.has_dominant_poles_only() && !short.has_dominant_poles_only());
         // It is out of the loop.
         let largest = |sampled: &SampledLoop| {
             let poles = sampled.poles().unwrap();
@@ -664,7 +668,7 @@ fn a_long_delay_has_the_poles_and_margins_of_all_its_states() {
         }
         // Both sides of the margins by all poles.
         let margins = long.gain_margins().unwrap();
-        let growth_with = |gain: f64| growth(&long.poles_with_gain(gain).unwrap());
+        let growth_with = |gain: f64| spectral_radius(&long.poles_with_gain(gain).unwrap());
         for (margin, inside) in [(margins.least, 1.01), (margins.most, 0.99)] {
             if let Some(margin) = margin {
                 let (inside, outside) = (margin * inside, margin / inside);
@@ -673,9 +677,10 @@ fn a_long_delay_has_the_poles_and_margins_of_all_its_states() {
             }
         }
         assert!(margins.most.is_some());
-        let less = long.early_margin().unwrap().expect("a margin");
+        let less = long.delay_reduction_margin().unwrap().expect("a margin");
         let step = 0.002;
-        let growth_early = |steps: f64| growth(&long.poles_with_delay(-steps * step).unwrap());
+        let growth_early =
+            |steps: f64| spectral_radius(&long.poles_with_delay(-steps * step).unwrap());
         assert!(growth_early((less / step).floor()) < 1.0);
         assert!(growth_early((less / step).ceil()) > 1.0, "{less}");
     }

@@ -182,7 +182,7 @@ fn what_is_no_energy_is_told() {
     };
     assert_eq!(
         error("energy", &good),
-        "approach: expected particle or body for energies with a `matrix`, found energy, which has none such"
+        "approach: expected particle or body for energies with a `matrix`, found energy, which does not support it"
     );
     assert_eq!(
         error("body", &diagonal([9.0, 9.0, -9.0, 0.4, 0.4, 0.7])),
@@ -210,7 +210,7 @@ fn what_is_no_energy_is_told() {
     };
     let error = error.to_string();
     assert!(
-        error.starts_with("pairs.0.damping: ") && error.ends_with("are to be positive definite"),
+        error.starts_with("pairs.0.damping: ") && error.ends_with("must be positive definite"),
         "{error}"
     );
 }

@@ -198,8 +198,7 @@ fn a_gust_shows() {
             assert!(report.longest_rise > 0.05, "{report:?}");
             let text = report.to_string();
             assert!(
-                text.starts_with("W grew by ")
-                    && text.contains(" where it should have fallen (at 2."),
+                text.starts_with("W grew by ") && text.contains(" instead of falling (at 2."),
                 "{text}"
             );
         }
@@ -234,7 +233,7 @@ fn what_the_reference_takes_is_part_of_the_balance() {
         };
         assert_eq!(
             flight.fly().to_string(),
-            "not checked: the template does not say what a moving reference does to W"
+            "not checked: the template does not predict dW/dt for a moving reference"
         );
         // At rest all approaches are one.
         let report = Flight {
@@ -377,7 +376,7 @@ fn a_jump_of_the_reference_and_numbers_that_are_none_count_for_nothing() {
     let report = monitor.report();
     assert_eq!(
         report.to_string(),
-        "W grew by 0.50 J (6.7 % of its largest) where it should have fallen (at 0.70 s); it fell as expected in 3 of 5 steps"
+        "W grew by 0.50 J (6.7 % of its maximum) instead of falling (at 0.70 s); it fell as expected in 3 of 5 steps"
     );
     assert!((report.longest_rise - 0.2).abs() < 1e-12);
 }

@@ -6,7 +6,7 @@ use crate::common;
 
 use common::Random;
 use fly_control::ControllerSettings;
-use fly_control::analysis::{ClosedLoop, growth};
+use fly_control::analysis::{ClosedLoop, spectral_radius};
 use fly_control::design::riccati::{residual, riccati};
 use fly_control::design::{PlacementError, QuadraticCost, StateFeedback};
 use fly_control::linear::LinearModel;
@@ -211,11 +211,11 @@ fn settings_say_what_is_missing() {
     let x = system.model.neutral_configuration();
     let closed = ClosedLoop::new(&system, &controller, &x).expect("rest");
     let sampled = closed.sampled(2e-3, system.inputs.time_constants());
-    assert!(growth(&sampled.expect("a loop").poles().expect("poles")) < 1.0);
+    assert!(spectral_radius(&sampled.expect("a loop").poles().expect("poles")) < 1.0);
     for (lqr, expected) in [
         (
             "errors = { cart = 0.3 }",
-            "lqr.errors: expected the largest acceptable error of every joint: `cart`, `pole`; that of `pole` is missing (`inf`: it costs nothing)",
+            "lqr.errors: expected the largest acceptable error of every joint: `cart`, `pole`; that of `pole` is missing (`inf`: no cost)",
         ),
         (
             "errors = { cart = 0.3, pol = 0.1 }",
@@ -227,7 +227,7 @@ fn settings_say_what_is_missing() {
         ),
         (
             "errors = { cart = inf, pole = inf }",
-            "lqr.errors: expected the largest acceptable error of every joint, such as { cart = 0.1, pole = 0.05 }, found none that costs anything",
+            "lqr.errors: expected the largest acceptable error of every joint, such as { cart = 0.1, pole = 0.05 }, found only infinite ones",
         ),
         (
             "errors = { cart = 0.3, pole = [0.1, 0.1] }",

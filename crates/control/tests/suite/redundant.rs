@@ -413,12 +413,15 @@ fn hover_and_its_margins_use_every_rotor() {
         |command: &fly_control::analysis::Command| (command.hover - weight / 8.0).abs() < 1e-9;
     assert!(margins.commands.iter().all(each), "{margins:?}");
     // All rotors at their most or least. Linear programs are solved to 1e-7.
-    assert!((margins.climb - (8.0 * 7.0 - weight) / mass).abs() < 1e-6);
-    assert!((margins.sink - (weight - 8.0 * 0.2) / mass).abs() < 1e-6);
+    assert!((margins.climb_acceleration - (8.0 * 7.0 - weight) / mass).abs() < 1e-6);
+    assert!((margins.sink_acceleration - (weight - 8.0 * 0.2) / mass).abs() < 1e-6);
     // Four rotors of each sense of rotation: one kind at its least, the other makes up for it.
     let spare = weight / 8.0 - 0.2;
     let turn = 8.0 * spare * 0.016 / 0.058;
-    assert!((margins.turn.z - turn).abs() < 1e-6, "{margins:?}");
+    assert!(
+        (margins.angular_acceleration.z - turn).abs() < 1e-6,
+        "{margins:?}"
+    );
 
     // The X8's upper rotors have more room above and lower ones less: furthest inside is not where all are equal. With `room` the distance of the
     // middle of the limits, upper thrusts are 0.2 + 3.4 s and lower ones 0.2 + 2.7 s.
@@ -431,7 +434,10 @@ fn hover_and_its_margins_use_every_rotor() {
 
     // Two inputs to spare, and still the same acceleration sideways in all directions by symmetry of eight.
     let canted = HoverMargins::new(&shipped("octocopter_canted")).expect("it hovers");
-    assert!(canted.side.is_some_and(|side| side > 2.0), "{canted:?}");
+    assert!(
+        canted.lateral_acceleration.is_some_and(|side| side > 2.0),
+        "{canted:?}"
+    );
     assert!(canted.tilt > 0.1, "{canted:?}");
 }
 
@@ -446,12 +452,12 @@ fn margins_end_where_the_limits_end() {
         for axis in 0..3 {
             for (part, inside) in [(0.9999, true), (1.0001, false)] {
                 let mut acceleration = nalgebra::Vector6::zeros();
-                acceleration[3 + axis] = part * margins.turn[axis];
+                acceleration[3 + axis] = part * margins.angular_acceleration[axis];
                 let held = |sign: f64| {
                     let wrench = vehicle.body.mass_matrix() * (acceleration * sign)
                         + vehicle.body.bias(&level);
                     let input = inputs.of_force(&wrench);
-                    assert!(input.reached());
+                    assert!(input.is_exact());
                     limits.contains(input.input.as_slice(), 0.0)
                 };
                 assert_eq!(held(1.0) && held(-1.0), inside, "{name}, axis {axis}");

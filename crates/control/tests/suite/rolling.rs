@@ -252,7 +252,7 @@ fn what_rolling_does_not_allow_is_told() {
     // A mass on the axle does not resist turning.
     assert!(
         refused("approach = 'particle'\npairs = [{ to = 'chassis', stiffness = { weight = 1 }, damping = { weight = 1 }, inertia = { weight = 1 } }]")
-            .contains("expected pairs that give every way of moving a desired inertia"),
+            .contains("expected pairs that give every degree of freedom a desired inertia"),
     );
     let told = |text: &str| {
         let settings: ReferenceSettings = toml::from_str(text).expect("settings");

@@ -5,7 +5,7 @@
 use crate::common;
 
 use common::{QUADCOPTER, TRICOPTER, TRICOPTER_PAIR, controller};
-use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, growth};
+use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, spectral_radius};
 use fly_control::{ControllerSettings, ReferencePoint, SystemPoint};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System};
@@ -112,7 +112,7 @@ fn an_observer_of_disturbances_is_part_of_the_loop() {
         }
         // A motor with an effectiveness of 0.6: errors decay as the slowest pole says.
         let factor = 0.6;
-        let growth_of = growth(&observed.poles_with_gain(factor).unwrap());
+        let growth_of = spectral_radius(&observed.poles_with_gain(factor).unwrap());
         let (mut x, mut v, mut force, mut model) = (0.1, 0.0, 0.0, 0.0);
         let mut mean = 0.0;
         let mut sizes = [0.0; 2];
@@ -189,7 +189,7 @@ fn delays_beside_the_margin_are_stable_and_not() {
         let sampled = closed.sampled(0.02, &lags).unwrap();
         let margin = sampled.delay_margin().unwrap().expect("a margin");
         let steps = margin.delay / sampled.step();
-        let stable = |delay| growth(&sampled.poles_with_delay(delay).unwrap()) < 1.0;
+        let stable = |delay| spectral_radius(&sampled.poles_with_delay(delay).unwrap()) < 1.0;
         assert!(stable(steps.floor() * 0.02), "{margin:?}");
         assert!(!stable(steps.ceil() * 0.02), "{margin:?}");
         // Between whole steps the hold interpolates.
@@ -206,7 +206,7 @@ fn delays_beside_the_margin_are_stable_and_not() {
             .into_iter()
             .filter_map(|(limit, inside)| Some((limit?, inside)))
         {
-            let at = |gain| growth(&sampled.poles_with_gain(gain).unwrap());
+            let at = |gain| spectral_radius(&sampled.poles_with_gain(gain).unwrap());
             assert!(
                 at(limit * inside) < 1.0 && at(limit / inside) > 1.0,
                 "{margins:?}"

@@ -42,7 +42,7 @@ fn who_is_led_has_a_priority_of_tilt_unless_one_is_given() {
     let vehicle = vehicle(TRICOPTER);
     let priority = |text: &str| {
         let settings = parse(&format!("{text}\n{TRICOPTER_PAIR}")).unwrap();
-        settings.led(&vehicle).tilt_priority
+        settings.governed(&vehicle).tilt_priority
     };
     assert_eq!(priority(""), Some(vehicle.body.inertia().mass()));
     assert_eq!(
@@ -160,8 +160,7 @@ fn pairs_that_cannot_be_used_name_the_key() {
         (
             TRICOPTER,
             pair("[0.432, 0.432, 0.792]", "3"),
-            "pairs.0.stiffness.moment: expected three numbers (a diagonal) or three rows of three numbers, found one: the joint that carries \
-             the body has no single axis to turn about",
+            "pairs.0.stiffness.moment: expected three numbers (a diagonal) or three rows of three numbers, found one: the joint that carries the body has no single axis of rotation",
         ),
         (
             TRICOPTER,
@@ -199,7 +198,7 @@ fn pairs_that_cannot_be_used_name_the_key() {
         (
             TRICOPTER,
             format!("input_rate_limit = 100\nallocation = 'none'\n{TRICOPTER_PAIR}"),
-            "input_rate_limit: expected an allocation of osqp or active_set beside it, found none, which keeps no limits",
+            "input_rate_limit: expected an allocation of osqp or active_set beside it, found none, which ignores limits",
         ),
     ]);
 }

@@ -6,7 +6,7 @@ use crate::common::{Lehmer, solve};
 use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
-use fly_control::transport::{JointMap, PairMap, TransportError, TransportMap, Transported};
+use fly_control::transport::{JointMap, PairMap, TransportContext, TransportError, TransportMap};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
@@ -315,7 +315,7 @@ fn a_map_that_does_not_fit_is_found() {
         actual.update_jacobians(&case.model);
         reference.update(&case.model, &case.goal.0, &case.goal.1);
         reference.update_jacobians(&case.model);
-        let at = Transported {
+        let at = TransportContext {
             model: &case.model,
             pairs: case.template.pairs(),
             actual: &actual,
@@ -323,7 +323,7 @@ fn a_map_that_does_not_fit_is_found() {
         };
         // The map of joints does not suit pairs that span several of them.
         if let Err(error) = at.check(&desired.map, 1e-9) {
-            assert!(matches!(error, TransportError::Unfit { .. }), "{error}");
+            assert!(matches!(error, TransportError::Mismatch { .. }), "{error}");
             unfit += 1;
         }
     });

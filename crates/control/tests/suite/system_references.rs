@@ -467,7 +467,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         ARM,
         "kind = 'hover'",
-        "kind: expected rest, joints, transfer, tool, two_masses, pvtol, planar; found hover, which needs one free body and nothing else that moves: the joints that move are `shoulder`, `elbow`, `lamp`",
+        "kind: expected rest, joints, transfer, tool, two_masses, pvtol, planar; found hover, which needs one free body and no other moving bodies: the joints that move are `shoulder`, `elbow`, `lamp`",
     ),
     (
         ARM,
@@ -517,7 +517,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         JOINTS,
         "kind = 'tool'\nbody = 'ball'\npath = { kind = 'line', to = [0.3, 0, 0], duration = 2 }",
-        "held: expected joints that leave at most 6 degrees of freedom to `ball`, found 10",
+        "held: expected at most 6 degrees of freedom between the world and `ball`, found 10",
     ),
     (
         ARM,
@@ -552,7 +552,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         SPRUNG,
         "kind = 'circle'\nradius = 1\nperiod = 3",
-        "kind: expected a kind of reference that says where every joint is, found circle, whose attitudes",
+        "kind: expected a kind of reference that prescribes every joint, found circle, whose attitudes",
     ),
     (
         ARM,

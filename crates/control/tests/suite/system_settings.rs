@@ -105,7 +105,7 @@ fn approaches_and_what_they_need() {
         (gains("approach = 'linear'"), "gains.elbow.inertia: expected the desired inertia beside stiffness and damping, found none"),
         (
             gains("approach = 'joint_pd'").replace("damping = 12\n[gains.elbow]", "damping = 12\ninertia = 1\n[gains.elbow]"),
-            "gains.shoulder.inertia: expected none for the approach joint_pd, which has the model's inertia",
+            "gains.shoulder.inertia: expected none for the approach joint_pd, which uses the model's inertia",
         ),
         (
             gains("approach = 'computed_torque'").replace("[gains.elbow]", "[gains.elbo]"),
@@ -167,11 +167,11 @@ fn pairs_of_bodies_that_are_there_and_together_move_everything() {
         ),
         (
             pairs("stiffness = { weight = 40, moment = 36 }", "stiffness = 36"),
-            "pairs.0.stiffness: expected a table with `weight` and `moment`, found one number, which is for hinges and sliders",
+            "pairs.0.stiffness: expected a table with `weight` and `moment`, found one number, which is for revolute and prismatic joints",
         ),
         (
             elbow_alone.into(),
-            "pairs: expected pairs that give every way of moving a desired inertia, found none for the joint of `upper`: add a pair",
+            "pairs: expected pairs that give every degree of freedom a desired inertia, found none for the joint of `upper`: add a pair",
         ),
         (
             pairs("stiffness = 36", "stiffness = -36"),
@@ -224,7 +224,7 @@ fn systems_without_a_controller() {
     refused(
         still,
         PAIRS,
-        "nothing drives `arm`: a controller needs rotors or motors",
+        "`arm` has no actuators: a controller needs rotors or motors",
     );
     let terms = "[{ joint = 'elbow' }, { joint = 'shoulder', component = 1, factor = 2 }]";
     let coupled = format!("{ARM}\n[[couplings]]\nname = 'belt'\nterms = {terms}\n");
@@ -235,7 +235,7 @@ fn systems_without_a_controller() {
     );
     let error = build(&system(&looped), PAIRS).err().unwrap();
     assert!(
-        error.contains("`arm` has loops") && error.contains("the plant"),
+        error.contains("`arm` has loops") && error.contains("in the simulated plant"),
         "{error}"
     );
 }
@@ -249,7 +249,7 @@ fn a_vehicle_has_no_coordinates_for_joint_pd() {
         refused(
             QUADCOPTER,
             &text,
-            "a quadratic potential needs one number for each way of moving, but the joint of `airframe`",
+            "a quadratic potential needs one coordinate per degree of freedom, but the joint of `airframe`",
         );
         let settings: ControllerSettings = toml::from_str(&text).unwrap();
         let vehicle = Vehicle::from_toml(QUADCOPTER).unwrap();
@@ -346,7 +346,7 @@ fn no_step_allocates_and_the_same_calls_give_the_same_bits() {
     for text in texts {
         let run = || {
             let mut controller = build(&arm, &text).unwrap();
-            controller.rest_at(&[0.0, 0.3, 0.2]).unwrap();
+            controller.place_at_rest(&[0.0, 0.3, 0.2]).unwrap();
             let mut random = Random(77);
             let mut bits = Vec::new();
             let mut limited = 0;
@@ -555,7 +555,7 @@ fn state_feedback_needs_a_reference_at_which_something_holds_the_system() {
     let rotation = tilted.rotation.matrix().iter();
     let x: Vec<f64> = Vector3::zeros().iter().chain(rotation).copied().collect();
     assert!(matches!(
-        controller.rest_at(&x),
+        controller.place_at_rest(&x),
         Err(StepError::NotAtRest(_))
     ));
 }
@@ -575,7 +575,7 @@ fn a_place_to_rest_is_near() {
         let mut x = hover.model.neutral_configuration();
         let tilted = SE3::new(turn(0.0, 0.0, yaw) * turn(0.0, tilt, 0.0), place);
         joint.coordinates(&tilted, &mut x);
-        assert!(controller.rest_near(&mut x));
+        assert!(controller.nearest_equilibrium(&mut x));
         let found = joint.pose(&x);
         let level = SE3::new(turn(0.0, 0.0, yaw), place);
         let error = (level.inverse() * found).log().norm();
@@ -585,7 +585,7 @@ fn a_place_to_rest_is_near() {
     let mut x = hover.model.neutral_configuration();
     joint.coordinates(&SE3::new(turn(3.0, 0.0, 0.0), place), &mut x);
     let before = x.clone();
-    assert!(!controller.rest_near(&mut x));
+    assert!(!controller.nearest_equilibrium(&mut x));
     assert_eq!(x, before);
 
     // Everything has its motor: the place is as good as any.
@@ -595,6 +595,6 @@ fn a_place_to_rest_is_near() {
         .build_for_system(&arm)
         .unwrap();
     let mut x = [0.3, 0.5, -0.7];
-    assert!(controller.rest_near(&mut x));
+    assert!(controller.nearest_equilibrium(&mut x));
     assert_eq!(x, [0.3, 0.5, -0.7]);
 }

@@ -434,7 +434,7 @@ fn flips_and_rolls_turn_once_over() {
                 turn += point.twist[axis] * end / f64::from(steps);
                 lowest = lowest.min(point.pose.rotation.matrix()[(2, 2)]);
                 let needed = inputs.at(&point);
-                assert!(needed.reached(), "{text} {}", needed.share());
+                assert!(needed.is_exact(), "{text} {}", needed.missing_fraction());
                 excess = excess.max(vehicle.rotors.limits().violation(needed.input.as_slice()));
             }
             // What a barrel roll pitches meanwhile is not part of its roll.
@@ -513,7 +513,7 @@ fn minimum_snap_is_stretched_until_the_limits_hold() {
             speed = speed.max(point.twist.fixed_rows::<3>(0).norm());
             rate = rate.max(point.twist.fixed_rows::<3>(3).norm());
             let needed = inputs.at(&point);
-            assert!(needed.reached());
+            assert!(needed.is_exact());
             excess = excess.max(vehicle.rotors.limits().violation(needed.input.as_slice()));
         }
         let share = [speed / 1.5, rate / 0.8, 1.0 + excess / 7.0][binding];

@@ -318,15 +318,14 @@ fn state_feedback_takes_all_poles() {
             ApproachSettings::JointPd,
             spec.clone(),
             None,
-            "the poles of joint PD change with the configuration, as the inertia of the model does: computed_torque, linear or energy have the same \
-             everywhere",
+            "the poles of joint PD change with the configuration, as the inertia of the model does: expected computed_torque, linear or energy, whose poles are constant",
         ),
         (
             ApproachSettings::ComputedTorque,
             PoleSpec::Bandwidth(1.0),
             None,
-            "the inputs move the system in 4 of its 6 degrees of freedom: not every joint can have poles of its own. For energies that it can follow \
-             give up to 12 poles of all of it one by one; state feedback (approach = \"state_feedback\") places all 12 for small errors about one \
+            "the inputs move the system in 4 of its 6 degrees of freedom: the joints cannot have independent poles. For energies that the \
+             inputs can follow, list up to 12 poles of the whole system; state feedback (approach = \"state_feedback\") places all 12 for small errors about one \
              configuration, or has the gains of least cost ([controller.lqr], --lqr)",
         ),
     ] {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::source::Place;
+use super::source::SourceSpan;
 use super::tree::{Node, Table, Value};
 
 /// Maps bytes of a canonical text to their origin.
@@ -11,26 +11,26 @@ pub(super) struct SourceMap {
     /// In the order of the text; a table's header comes before the keys in it.
     segments: Vec<Segment>,
     /// Origin of the whole text.
-    root: Option<Place>,
+    root: Option<SourceSpan>,
 }
 
 #[derive(Clone, Debug)]
 struct Segment {
     text: Range<usize>,
-    place: Place,
+    place: SourceSpan,
     /// The text equals the source's text, so offsets inside it carry over.
     verbatim: bool,
 }
 
 impl SourceMap {
     /// Origin of the bytes of `span`; `None` for the map of an empty document.
-    pub fn place(&self, span: &Range<usize>) -> Option<Place> {
+    pub fn place(&self, span: &Range<usize>) -> Option<SourceSpan> {
         let last = span.end.saturating_sub(1).max(span.start);
         let Some(start) = self.at(span.start).or_else(|| self.first_after(span)) else {
             return self.root.clone();
         };
         let from = start.offset(span.start);
-        let mut place = Place {
+        let mut place = SourceSpan {
             source: start.place.source.clone(),
             span: from,
         };
@@ -48,7 +48,7 @@ impl SourceMap {
     }
 
     /// Origin of the whole text.
-    pub fn whole(&self) -> Option<Place> {
+    pub fn whole(&self) -> Option<SourceSpan> {
         self.root.clone()
     }
 
@@ -77,7 +77,7 @@ impl Segment {
 }
 
 /// Prints a table: headers for tables, `[[…]]` for arrays of tables, inline for everything that cannot have a header.
-pub(super) fn print(table: &Table, root: Place) -> (String, SourceMap) {
+pub(super) fn print(table: &Table, root: SourceSpan) -> (String, SourceMap) {
     let mut printer = Printer {
         text: String::new(),
         map: SourceMap {
@@ -95,7 +95,7 @@ struct Printer {
 }
 
 /// A key on the way to a table, and the place where it was written.
-type Step<'a> = (&'a str, &'a Place);
+type Step<'a> = (&'a str, &'a SourceSpan);
 
 impl Printer {
     fn table<'a>(&mut self, table: &'a Table, path: &mut Vec<Step<'a>>) {
@@ -130,7 +130,7 @@ impl Printer {
         }
     }
 
-    fn header(&mut self, open: &str, path: &[Step<'_>], close: &str, place: &Place) {
+    fn header(&mut self, open: &str, path: &[Step<'_>], close: &str, place: &SourceSpan) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -179,7 +179,7 @@ impl Printer {
         self.mark(start, &node.place, false);
     }
 
-    fn key(&mut self, key: &str, place: &Place) {
+    fn key(&mut self, key: &str, place: &SourceSpan) {
         let start = self.text.len();
         let bare = !key.is_empty()
             && key
@@ -193,7 +193,7 @@ impl Printer {
         self.mark(start, place, false);
     }
 
-    fn mark(&mut self, start: usize, place: &Place, verbatim: bool) {
+    fn mark(&mut self, start: usize, place: &SourceSpan, verbatim: bool) {
         self.map.segments.push(Segment {
             text: start..self.text.len(),
             place: place.clone(),

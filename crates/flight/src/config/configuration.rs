@@ -156,7 +156,8 @@ impl Configuration {
 
     /// Rejects `safety.then = "descend"` unless the vehicle has one body.
     fn check_descent(&self) -> Result<(), ConfigError> {
-        let (Flown::System(system), Some(Response::Descend)) = (self.flown(), self.safety.then)
+        let (FlownModel::System(system), Some(Response::Descend)) =
+            (self.flown_model(), self.safety.then)
         else {
             return Ok(());
         };
@@ -208,7 +209,7 @@ impl Configuration {
             );
             return error(&format!("safety.limits.{key}"), label);
         }
-        let Flown::System(_) = self.flown() else {
+        let FlownModel::System(_) = self.flown_model() else {
             return Ok(());
         };
         match limits
@@ -246,7 +247,7 @@ impl Configuration {
 
 /// The kind of vehicle or system that flies.
 #[derive(Clone, Copy, Debug)]
-pub enum Flown<'a> {
+pub enum FlownModel<'a> {
     /// One free body with rotors; its controller has constant matrices.
     Vehicle(&'a Vehicle),
     /// A system of bodies, whose controller has configuration-dependent matrices; also a vehicle under a textbook
@@ -257,10 +258,10 @@ pub enum Flown<'a> {
 /// # Controller and reference
 impl Configuration {
     /// The kind of vehicle or system that flies.
-    pub fn flown(&self) -> Flown<'_> {
+    pub fn flown_model(&self) -> FlownModel<'_> {
         match &self.vehicle {
-            Some(vehicle) if self.controller.is_of_body() => Flown::Vehicle(vehicle),
-            _ => Flown::System(&self.system),
+            Some(vehicle) if self.controller.is_of_body() => FlownModel::Vehicle(vehicle),
+            _ => FlownModel::System(&self.system),
         }
     }
 
@@ -269,7 +270,7 @@ impl Configuration {
     /// # Errors
     /// The settings do not fit the vehicle; located at the setting at fault.
     pub fn build_controller(&self, vehicle: &Vehicle) -> Result<Controller, ConfigError> {
-        let controller = self.controller.led(vehicle).build(vehicle);
+        let controller = self.controller.governed(vehicle).build(vehicle);
         controller.map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 

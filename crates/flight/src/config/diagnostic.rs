@@ -6,7 +6,7 @@ use std::sync::Arc;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::source::{Place, Source};
+use super::source::{Source, SourceSpan};
 use crate::numbers::short_numbers;
 
 /// One problem: what is wrong, where, and what was expected.
@@ -15,7 +15,7 @@ pub struct Diagnostic {
     /// The problem, in one line.
     pub title: String,
     /// The place in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     /// The text beside the caret: expected and found.
     pub label: Box<str>,
     /// Facts that help to understand the problem.
@@ -42,7 +42,7 @@ impl Diagnostic {
 
     /// Sets the place and the text beside the caret.
     #[must_use]
-    pub fn at(mut self, place: Place, label: impl Into<String>) -> Self {
+    pub fn at(mut self, place: SourceSpan, label: impl Into<String>) -> Self {
         self.place = Some(place);
         self.label = label.into().into();
         self
@@ -75,7 +75,7 @@ impl Diagnostic {
         let diagnostic = Self::new(format!("{} is not valid TOML", source.name));
         match error.span() {
             Some(span) => {
-                let place = Place {
+                let place = SourceSpan {
                     source: Arc::clone(source),
                     span: span.start + shift..span.end + shift,
                 };

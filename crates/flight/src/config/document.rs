@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::assignment::Assignment;
 use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
-use super::source::{Origin, Place, Source};
+use super::source::{Origin, Source, SourceSpan};
 use super::tree::{Entry, Node, Table, Value};
 use super::{locate, mesh, set, urdf};
 
@@ -155,7 +155,7 @@ impl Document {
         let (Some(key_place), None) = (body, self.entry("vehicle")) else {
             return Ok(self);
         };
-        let place = Place {
+        let place = SourceSpan {
             source: Arc::clone(&key_place.source),
             span: 0..0,
         };
@@ -199,7 +199,7 @@ impl Document {
     }
 
     /// The place of the value at a dotted path.
-    pub fn place(&self, path: &str) -> Option<Place> {
+    pub fn place(&self, path: &str) -> Option<SourceSpan> {
         self.node(path).map(|node| node.place.clone())
     }
 
@@ -231,7 +231,7 @@ impl Document {
     }
 
     /// The place of a dotted path, or of the deepest table on the way to it. Numbers are indices of arrays of tables.
-    pub fn nearest_place(&self, path: &str) -> Option<Place> {
+    pub fn nearest_place(&self, path: &str) -> Option<SourceSpan> {
         let mut parts = path.split('.');
         let mut node = &self.root.get(parts.next()?)?.node;
         for part in parts {
@@ -274,7 +274,7 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    pub(super) fn new(path: &str, table: &Table, place: Place) -> Self {
+    pub(super) fn new(path: &str, table: &Table, place: SourceSpan) -> Self {
         let (text, map) = canonical::print(table, place);
         Self {
             path: path.to_owned(),
@@ -303,12 +303,12 @@ impl Fragment {
     }
 
     /// Where a byte range of the text was written; `None` if the user did not write this table.
-    pub fn place(&self, span: &Range<usize>) -> Option<Place> {
+    pub fn place(&self, span: &Range<usize>) -> Option<SourceSpan> {
         self.map.place(span)
     }
 
-    /// Place of the table itself; `None` if the user did not write it.
-    pub fn whole(&self) -> Option<Place> {
+    /// SourceSpan of the table itself; `None` if the user did not write it.
+    pub fn whole(&self) -> Option<SourceSpan> {
         self.map.whole()
     }
 
@@ -460,7 +460,7 @@ impl Included {
     fn vehicle(
         &self,
         name: &str,
-        by: &Place,
+        by: &SourceSpan,
         mesh_dir: Option<PathBuf>,
     ) -> Result<Node, ConfigError> {
         let key = (name.to_owned(), by.source.name.clone(), mesh_dir);

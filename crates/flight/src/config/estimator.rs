@@ -30,7 +30,7 @@ impl StateSource {
     }
 }
 
-/// `[estimator]`: which sensors, their noises and places, and how sure the estimate must be.
+/// `[estimator]`: the sensors, their noise and positions, and the required accuracy of the estimate.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -89,7 +89,7 @@ impl Default for EstimatorSection {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImuSection {
-    /// Where it sits, m, body frame. Default the origin.
+    /// Its position, m, body frame. Default the origin.
     pub position: [f64; 3],
 }
 
@@ -98,10 +98,10 @@ pub struct ImuSection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MotionCaptureSection {
-    /// Whether it is used: required, or left out. Default: where it is offered.
+    /// `true`: required; `false`: ignored. Default: used if the backend provides it.
     #[serde(rename = "use")]
     pub used: Option<bool>,
-    /// Of the point whose position it tells, m, body frame. Default the origin.
+    /// The point whose position it measures, m, body frame. Default the origin.
     pub position: [f64; 3],
     /// Standard deviation of its position, m, each axis, > 0. Default 2e-3.
     pub position_noise: f64,
@@ -125,10 +125,10 @@ impl Default for MotionCaptureSection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GnssSection {
-    /// As of motion capture.
+    /// As for motion capture.
     #[serde(rename = "use")]
     pub used: Option<bool>,
-    /// Where the antenna sits, m, body frame. Default the origin.
+    /// Position of the antenna, m, body frame. Default the origin.
     pub position: [f64; 3],
     /// Standard deviation of its position, m, x, y, z in the world, > 0. Default 0.5, 0.5, 0.8.
     pub position_noise: [f64; 3],
@@ -152,12 +152,12 @@ impl Default for GnssSection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarometerSection {
-    /// As of motion capture.
+    /// As for motion capture.
     #[serde(rename = "use")]
     pub used: Option<bool>,
-    /// Where it sits, m, body frame. Default the origin.
+    /// Its position, m, body frame. Default the origin.
     pub position: [f64; 3],
-    /// Standard deviation, m, > 0. Default 0.5: its drift counts, too.
+    /// Standard deviation, m, > 0. Default 0.5, which includes its drift.
     pub noise: f64,
 }
 
@@ -176,7 +176,7 @@ impl Default for BarometerSection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MagnetometerSection {
-    /// As of motion capture, but where the field is given, too.
+    /// As for motion capture; by default it also needs `field`.
     #[serde(rename = "use")]
     pub used: Option<bool>,
     /// The field of the world, T, world frame. Without it the magnetometer is not used.
@@ -200,14 +200,14 @@ impl Default for MagnetometerSection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeSection {
-    /// Whether it is used. Default false: it is one where the ground is level and of known height.
+    /// Whether it is used, which requires level ground of known height. Default false.
     #[serde(rename = "use")]
     pub used: bool,
-    /// Where it sits, m, body frame. Default the origin.
+    /// Its position, m, body frame. Default the origin.
     pub position: [f64; 3],
-    /// Along its ray, body frame, of any length but 0. Default down.
+    /// Direction of its ray, body frame, of any nonzero length. Default down.
     pub direction: [f64; 3],
-    /// Standard deviation, m, > 0. Default 0.05: that of the ground's height counts, too.
+    /// Standard deviation, m, > 0. Default 0.05, which includes variations of the ground's height.
     pub noise: f64,
     /// Height of the ground, m, world frame. Default 0.
     pub ground_height: f64,

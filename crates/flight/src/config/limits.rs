@@ -9,7 +9,7 @@ use super::section::out_of_range;
 use crate::envelope::{Bound, Fence};
 use crate::supervisor::{Limit, Response};
 
-/// `[safety.limits]`. Each limit says how long it may be exceeded, and what follows; without a word the failsafe of the vehicle does.
+/// `[safety.limits]`. Each limit may have a time for which it may be exceeded, and a response; the default is the failsafe of the vehicle.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -24,7 +24,7 @@ pub struct LimitsSection {
     pub speed: Option<LimitKeys>,
     /// Height, m.
     pub height: Option<HeightKeys>,
-    /// Boxes and cylinders, none of which may be left.
+    /// Boxes and cylinders; the vehicle must stay inside all of them.
     pub fences: Vec<FenceKeys>,
     /// Velocity in every joint, rad/s or m/s.
     pub joint_speed: Option<LimitKeys>,

@@ -8,7 +8,7 @@ use fly_mechanics::description::read_text;
 
 use super::diagnostic::{ConfigError, Diagnostic, nearest};
 use super::shipped::{self, SHIPPED, Shipped};
-use super::source::{Origin, Place, Source};
+use super::source::{Origin, Source, SourceSpan};
 
 /// The configuration named on the command line.
 pub(super) fn configuration(path: &Path) -> Result<Arc<Source>, Diagnostic> {
@@ -47,7 +47,7 @@ fn named(
 }
 
 /// The vehicle file named by a value in another source.
-pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> {
+pub(super) fn vehicle(name: &str, by: &SourceSpan) -> Result<Arc<Source>, Diagnostic> {
     let vehicles = SHIPPED
         .iter()
         .filter(|one| one.name.starts_with("vehicles/"));
@@ -55,14 +55,14 @@ pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic>
 }
 
 /// The configuration named by a value in another source.
-pub(super) fn flight(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> {
+pub(super) fn flight(name: &str, by: &SourceSpan) -> Result<Arc<Source>, Diagnostic> {
     included(name, by, "configuration", shipped::flights())
 }
 
 /// The file that a value in another source names; `likely` lists the shipped ones of the wanted kind.
 fn included(
     name: &str,
-    by: &Place,
+    by: &SourceSpan,
     what: &str,
     likely: impl Iterator<Item = &'static Shipped> + Clone,
 ) -> Result<Arc<Source>, Diagnostic> {
@@ -95,7 +95,7 @@ enum Unread {
     Failed(Diagnostic),
 }
 
-fn read(path: &Path, name: &str, by: Option<&Place>) -> Result<Arc<Source>, Unread> {
+fn read(path: &Path, name: &str, by: Option<&SourceSpan>) -> Result<Arc<Source>, Unread> {
     let failed =
         |why: String| Unread::Failed(Diagnostic::new(format!("cannot read `{name}`: {why}")));
     let text = read_text(path).map_err(|error| match error.kind() {
@@ -111,7 +111,7 @@ fn read(path: &Path, name: &str, by: Option<&Place>) -> Result<Arc<Source>, Unre
     }))
 }
 
-fn shipped_source(shipped: &'static Shipped, by: Option<&Place>) -> Arc<Source> {
+fn shipped_source(shipped: &'static Shipped, by: Option<&SourceSpan>) -> Arc<Source> {
     Arc::new(Source {
         name: format!("<shipped>/{}", shipped.name),
         text: shipped.text.to_owned(),

@@ -8,7 +8,7 @@ use fly_mechanics::description::mesh_numbers;
 use fly_mechanics::{MeshError, TriangleMesh};
 
 use super::diagnostic::{ConfigError, Diagnostic};
-use super::source::{Origin, Place, Source};
+use super::source::{Origin, Source, SourceSpan};
 use super::tree::{Entry, Node, Table, Value};
 
 /// Keys of a mesh with their values.
@@ -86,7 +86,7 @@ fn of_shape(solid: &mut Table, meshes: &Meshes) -> Result<(), ConfigError> {
             .at(place.clone(), error.to_string())
     })?;
     // So that the flight knows it as one of its files.
-    let place = Place {
+    let place = SourceSpan {
         source: Arc::new(Source {
             name: path.display().to_string(),
             text: String::new(),

@@ -37,7 +37,7 @@ mod vehicle;
 mod wording;
 
 pub use assignment::Assignment;
-pub use configuration::{Configuration, Flown};
+pub use configuration::{Configuration, FlownModel};
 pub use diagnostic::{ConfigError, Diagnostic};
 pub use document::{Document, Fragment, Options, Template};
 pub use estimator::{
@@ -52,7 +52,7 @@ pub use locate::sweep;
 pub use model::{Model, check_sections, controller_in};
 pub use sections::{BackendSection, FlightSection, RealTimeSection, SafetySection};
 pub use setpoints::SetpointsSection;
-pub use source::{Origin, Place, Source};
+pub use source::{Origin, Source, SourceSpan};
 pub use system::system;
 pub use take_off::TakeOff;
 pub use tolerance::Tolerance;

@@ -13,7 +13,7 @@ use super::diagnostic::{ConfigError, Diagnostic, list};
 use super::document::{Document, Fragment};
 use super::keys::{KIND, TOLERANCE};
 use super::section::section;
-use super::source::Place;
+use super::source::SourceSpan;
 
 /// Decodes the kind first, then its keys. Decoded in one pass, errors inside would lose their places.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {
@@ -37,7 +37,7 @@ fn kind_of(
     document: &Document,
     fragment: &Fragment,
     kinds: &[&str],
-) -> Result<(String, Place), ConfigError> {
+) -> Result<(String, SourceSpan), ConfigError> {
     let key = format!("{}.{KIND}", fragment.path());
     let Some(entry) = document.entry(&key) else {
         let label = format!("expected `kind`, one of {}", list(kinds));
@@ -57,7 +57,7 @@ fn kind_of(
 }
 
 /// The error for an unknown kind.
-fn no_kind(what: &str, kind: &str, place: Place, kinds: &[&str]) -> Diagnostic {
+fn no_kind(what: &str, kind: &str, place: SourceSpan, kinds: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("there is no {what} of kind `{kind}`"));
     hint(
         diagnostic.at(place, format!("expected {}", list(kinds))),

@@ -16,35 +16,31 @@ pub fn sections(generator: &mut SchemaGenerator) -> Vec<Section> {
     let reference = ReferenceSettings::json_schema(generator);
     let tolerance = generator.subschema_for::<Tolerance>();
     vec![
-        section::<FlightSection>(
-            generator,
-            "flight",
-            "How long, how often, with which seed and log.",
-        ),
+        section::<FlightSection>(generator, "flight", "Duration, control rate, seed and log."),
         section::<ControllerSettings>(
             generator,
             "controller",
-            "The desired closed loop, and how inputs are limited.",
+            "The desired closed loop, and the allocation of inputs within their limits.",
         ),
         (
             "reference",
-            "What the vehicle does.",
+            "The desired motion of the vehicle.",
             with_tolerance(reference, &tolerance),
         ),
         section::<EstimatorSection>(
             generator,
             "estimator",
-            "How the state is found from the raw sensors of a backend.",
+            "State estimation from the raw sensors of a backend.",
         ),
         section::<SafetySection>(
             generator,
             "safety",
-            "What happens when frames are stale, not finite or missing, and what a flight must not exceed.",
+            "The responses to frames that are stale, not finite or missing, and the limits of the flight.",
         ),
         section::<SetpointsSection>(
             generator,
             "setpoints",
-            "The inner loops of an autopilot that is told attitudes or angular velocities.",
+            "The inner loops of an autopilot that receives attitudes or angular velocities.",
         ),
     ]
 }

@@ -30,13 +30,14 @@ pub struct FlightSection {
     /// Seed of all random numbers. Default 0.
     #[serde(default)]
     pub seed: u64,
-    /// Whether a real vehicle that stands takes off by itself once it is armed: `true`, to the height at which the reference begins, or a height above where it stands, m, at most 1000. Default false.
+    /// Automatic take-off of a real vehicle on the ground once it is armed: `true`: to the height at which the reference begins, or a height
+    /// above the ground, m, at most 1000. Default false.
     #[serde(default)]
     pub take_off: TakeOff,
-    /// Whether the reference of a vehicle begins where the vehicle is, with its heading, rather than where its own numbers say. Default false.
+    /// Whether the reference of a vehicle is relative to the vehicle's initial position and heading, instead of the world. Default false.
     #[serde(default)]
     pub relative: bool,
-    /// What makes the loop punctual where the system permits it; nothing without it.
+    /// Real-time scheduling of the loop, if the system permits it. Default: none.
     #[serde(default)]
     pub real_time: Option<RealTimeSection>,
     /// The log file. Without it `<config>-<UTC time>.mcap` in the current folder. Replaced when it exists.
@@ -44,7 +45,7 @@ pub struct FlightSection {
     pub log: Option<PathBuf>,
 }
 
-/// `[flight.real_time]`: what makes the loop punctual.
+/// `[flight.real_time]`: real-time scheduling of the loop.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -53,7 +54,7 @@ pub struct RealTimeSection {
     pub priority: u8,
     /// Whether the memory of the process is locked. Default true.
     pub lock_memory: bool,
-    /// The core on which the loop runs alone with what others run there. Default any.
+    /// The core to which the loop is pinned. Default any.
     pub core: Option<usize>,
 }
 
@@ -141,34 +142,33 @@ impl FlightSection {
 pub struct SafetySection {
     /// How long the last command is held, ms, 0 to 50. Default 50.
     pub hold_ms: f64,
-    /// What follows; not `Warn`. Default: `Descend` for vehicles of one body, `Hold` for other systems.
+    /// The response; not `Warn`. Default: `Descend` for vehicles of one body, `Hold` for other systems.
     pub then: Option<Response>,
-    /// Whether frames that come back end a failsafe that their loss began. Default true.
+    /// Whether a failsafe due to lost frames ends when frames return. Default true.
     pub resume: bool,
     /// Sink rate of the descent, m/s, more than 0, at most 10. Default 0.5.
     pub descent_rate: f64,
     /// How long a descent or a position hold may last before the backend is asked to land by itself, s, at most 3600. Default 30.
     pub max_descent_time: f64,
-    /// How long a failsafe may fly on the model alone, without a complete frame, before the backend is asked to land by itself, s, at most
-    /// 3600. Default 5.
+    /// How long a failsafe may fly on the model's prediction, without a complete frame, before the backend is asked to land by itself, s, at most 3600. Default 5.
     pub max_blind_time: f64,
     /// Measured height at which a descent or position hold has reached the ground, m, of the one body that is free in the world.
     pub ground_height: Option<f64>,
-    /// How far from a vehicle that is armed the reference may begin, m, at most 10 km. Default 1.
+    /// Largest distance between the vehicle and the start of the reference at which it is armed, m, at most 10 km. Default 1.
     pub start_distance: f64,
     /// The same in attitude, deg, at most 180. Default 30.
     pub start_angle_deg: f64,
     /// How late a call of the backend of a real vehicle may return before the vehicle is told to land, ms, 10 to 10 000. Default 80.
     pub hang_ms: f64,
-    /// How long a real vehicle may take to be armed, to be disarmed, or to begin to land, s, at most 600. Default 10.
-    pub answer_time: f64,
+    /// How long a real vehicle may take to arm, to disarm, or to begin to land on request, s, at most 600. Default 10.
+    pub request_timeout: f64,
     /// How long a real vehicle may take to take off by itself, s, at most 600. Default 30.
     pub take_off_time: f64,
     /// How long the end of a flight waits for a real vehicle that lands to be disarmed, s, at most 600. Default 60.
     pub landing_time: f64,
     /// A measurement older than this counts as stale, ms, at most 10 000. Default 100.
     pub stale_ms: f64,
-    /// What the flight must not exceed, and what follows.
+    /// The limits of the flight, and the responses.
     pub limits: LimitsSection,
 }
 
@@ -185,7 +185,7 @@ impl Default for SafetySection {
             start_distance: 1.0,
             start_angle_deg: 30.0,
             hang_ms: 80.0,
-            answer_time: 10.0,
+            request_timeout: 10.0,
             take_off_time: 30.0,
             landing_time: 60.0,
             stale_ms: 100.0,
@@ -215,7 +215,7 @@ impl SafetySection {
             ("safety.max_descent_time", safety.max_descent_time, 3600.0),
             ("safety.max_blind_time", safety.max_blind_time, 3600.0),
             ("safety.stale_ms", safety.stale_ms, 10_000.0),
-            ("safety.answer_time", safety.answer_time, 600.0),
+            ("safety.request_timeout", safety.request_timeout, 600.0),
             ("safety.take_off_time", safety.take_off_time, 600.0),
             ("safety.landing_time", safety.landing_time, 600.0),
             ("safety.start_distance", safety.start_distance, 1e4),
@@ -307,7 +307,7 @@ impl BackendSection {
                 problems.push(match nearest(&other.key, ["plugin"]) {
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                     None => diagnostic.help(format!(
-                        "a plugin's keys stand in its own table, [backend.{plugin}]"
+                        "a plugin's keys belong in its own table, [backend.{plugin}]"
                     )),
                 });
             }

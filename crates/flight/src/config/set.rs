@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::assignment::Assignment;
 use super::diagnostic::{Diagnostic, nearest};
 use super::keys::{KIND, TOLERANCE};
-use super::source::{Origin, Place, Source};
+use super::source::{Origin, Source, SourceSpan};
 use super::tree::{Entry, Node, Table, Value};
 
 const SET: &str = "--set";
@@ -16,7 +16,7 @@ const BACKEND: &str = "--backend";
 /// The table that `--set assignment` merges into the configuration.
 pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
     let (source, start) = flag_source(SET, assignment);
-    let place = |from: usize, to: usize| Place {
+    let place = |from: usize, to: usize| SourceSpan {
         source: Arc::clone(&source),
         span: start + from..start + to,
     };
@@ -42,7 +42,7 @@ pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
         Ok(value) => value,
         Err(_) => Node::string(
             value_text,
-            Place {
+            SourceSpan {
                 source: Arc::clone(&source),
                 span,
             },
@@ -123,7 +123,7 @@ fn change_kinds(base: &mut Node, over: &Node, path: &str, notes: &mut Vec<String
 /// The table that `--backend name` merges into the configuration.
 pub(super) fn backend(name: &str) -> Node {
     let (source, start) = flag_source(BACKEND, name);
-    let place = Place {
+    let place = SourceSpan {
         span: start..source.text.len(),
         source,
     };
@@ -176,7 +176,7 @@ fn read_key(key: &str) -> Option<Vec<(String, std::ops::Range<usize>)>> {
     }
 }
 
-fn nest(steps: Vec<(String, Place)>, value: Node, whole: &Place) -> Node {
+fn nest(steps: Vec<(String, SourceSpan)>, value: Node, whole: &SourceSpan) -> Node {
     steps
         .into_iter()
         .rev()

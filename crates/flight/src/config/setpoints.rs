@@ -6,14 +6,14 @@ use super::diagnostic::{ConfigError, Problems};
 use super::document::Document;
 use super::section::{out_of_range, section};
 
-/// `[setpoints]`: the inner loops of an autopilot that is told attitudes or angular velocities, and what it may be told.
+/// `[setpoints]`: the inner loops of an autopilot that receives attitudes or angular velocities, and the limits of its setpoints.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SetpointsSection {
-    /// Gain of its attitude loop, of roll and pitch, 1/s, more than 0, at most 100. Default: what the vehicle tells, else 6.5.
+    /// Gain of its attitude loop, of roll and pitch, 1/s, more than 0, at most 100. Default: as reported by the vehicle, else 6.5.
     pub attitude_gain: Option<f64>,
-    /// Its gain of yaw, 1/s, more than 0, at most 100. Default: what the vehicle tells, else 2.8.
+    /// Its gain of yaw, 1/s, more than 0, at most 100. Default: as reported by the vehicle, else 2.8.
     pub yaw_gain: Option<f64>,
     /// Response time of its rate loop, s, more than 0, at most 1. Default 0.05.
     pub rate_time: f64,

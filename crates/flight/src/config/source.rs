@@ -28,7 +28,7 @@ pub struct Source {
     /// Its kind.
     pub origin: Origin,
     /// The value that named this file, if another file or a flag included it.
-    pub included_by: Option<Place>,
+    pub included_by: Option<SourceSpan>,
 }
 
 impl Source {
@@ -44,14 +44,14 @@ impl Source {
 
 /// A byte range in a source.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SourceSpan {
     /// The text.
     pub source: Arc<Source>,
     /// The bytes in it.
     pub span: Range<usize>,
 }
 
-impl Place {
+impl SourceSpan {
     /// Line and column (both from 1, columns in characters) where the place begins.
     pub fn line_column(&self) -> (usize, usize) {
         let before = &self.source.text[..floor_boundary(&self.source.text, self.span.start)];
@@ -62,7 +62,7 @@ impl Place {
 }
 
 /// `file:line:column`, or the flag's name alone.
-impl fmt::Display for Place {
+impl fmt::Display for SourceSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Origin::Flag(name) = self.source.origin {
             return f.write_str(name);

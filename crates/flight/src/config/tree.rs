@@ -10,13 +10,13 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::diagnostic::Diagnostic;
-use super::source::{Place, Source};
+use super::source::{Source, SourceSpan};
 
 /// A value and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub value: Value,
-    pub place: Place,
+    pub place: SourceSpan,
 }
 
 /// The content of a [`Node`].
@@ -42,7 +42,7 @@ pub(super) struct Table {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub key: String,
-    pub key_place: Place,
+    pub key_place: SourceSpan,
     pub node: Node,
 }
 
@@ -74,7 +74,7 @@ impl Node {
     }
 
     /// A string that was not written as TOML, such as the value in `--set key=text`.
-    pub fn string(text: &str, place: Place) -> Self {
+    pub fn string(text: &str, place: SourceSpan) -> Self {
         let text = toml::Value::from(text).to_string();
         Self {
             value: Value::Leaf {
@@ -161,7 +161,7 @@ impl Node {
                     text: text[span].to_owned(),
                     verbatim: *verbatim,
                 },
-                place: Place {
+                place: SourceSpan {
                     source: Arc::clone(&self.place.source),
                     span: place,
                 },
@@ -269,8 +269,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn place(&self, span: Range<usize>) -> Place {
-        Place {
+    fn place(&self, span: Range<usize>) -> SourceSpan {
+        SourceSpan {
             source: Arc::clone(self.source),
             span: span.start + self.shift..span.end + self.shift,
         }

@@ -7,7 +7,7 @@ use fly_mechanics::System;
 use fly_mechanics::description::{DescriptionError, MeshFolders, UrdfOptions};
 
 use super::diagnostic::Diagnostic;
-use super::source::{Origin, Place, Source};
+use super::source::{Origin, Source, SourceSpan};
 use super::wording::wording;
 
 /// The source as TOML; unchanged unless it is URDF. What the format leaves open is as in `fly system FILE --toml`. Its meshes, which become part of the text, are
@@ -46,7 +46,7 @@ pub(super) fn as_toml(
 /// Explains an invalid description, located in its file.
 pub(super) fn explain(source: &Arc<Source>, error: DescriptionError) -> Diagnostic {
     let (title, label) = wording(&error.path, &error.problem);
-    let place = Place {
+    let place = SourceSpan {
         source: Arc::clone(source),
         span: error.span,
     };

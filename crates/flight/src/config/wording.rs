@@ -19,7 +19,7 @@ pub(super) fn wording(path: &str, problem: &Problem) -> (String, String) {
                 "missing key `{}`",
                 [path, key].join(if path.is_empty() { "" } else { "." })
             ),
-            format!("`{key}` must be given in this table"),
+            format!("`{key}` is required in this table"),
         ),
         Problem::Syntax(message) if path.is_empty() => {
             ("the text cannot be read".to_owned(), message.clone())

@@ -161,10 +161,10 @@ impl fmt::Display for Ending {
             _ => ("m", 1.0),
         };
         let (name, value, max) = (limit.name(), value * scale, max * scale);
-        let how = if grows { "grows" } else { "comes no nearer" };
+        let how = if grows { "grows" } else { "does not decrease" };
         write!(
             f,
-            "{name} of {value:.3} {unit} in the end, and it {how}: a loop that holds its reference stays within {max:.3} {unit}"
+            "final {name} of {value:.3} {unit}, which {how}: a loop that holds its reference stays within {max:.3} {unit}"
         )
     }
 }

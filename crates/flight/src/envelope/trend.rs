@@ -11,9 +11,9 @@ pub enum Following {
     #[default]
     Reference,
     /// A governor leads the vehicle there from far away.
-    Led,
-    /// As `Led`, but the governor waits: the vehicle does not follow.
-    Awaited,
+    Governed,
+    /// As `Governed`, but the governor waits: the vehicle does not follow.
+    GovernorWaits,
 }
 
 /// Mean errors over successive halves of the settling time.
@@ -44,8 +44,8 @@ impl Trend {
         let start = *self.start.get_or_insert(time);
         self.now.sum += error;
         self.now.counts[0] += 1;
-        self.now.counts[1] += u64::from(following == Following::Led);
-        self.now.counts[2] += u64::from(following == Following::Awaited);
+        self.now.counts[1] += u64::from(following == Following::Governed);
+        self.now.counts[2] += u64::from(following == Following::GovernorWaits);
         if time - start >= 0.5 * settling {
             self.start = Some(time);
             let [last, before, _] = self.halves;
@@ -112,19 +112,19 @@ mod tests {
         assert_eq!(left(|t| 100.0 * (-2.0 * t).exp(), alone), 0.0);
         assert_eq!(left(|t| 20.0 - 1.9 * t, alone), 0.0);
         // Led there, led nowhere, and awaited beside a reference that comes and goes.
-        assert_eq!(left(|t| 1000.0 - t, Following::Led), 0.0);
-        assert!((left(|_| 3.0, Following::Led) - 3.0).abs() < 1e-12);
-        assert!(left(|t| 10.0 - 0.5 * t, Following::Awaited) > 5.0);
+        assert_eq!(left(|t| 1000.0 - t, Following::Governed), 0.0);
+        assert!((left(|_| 3.0, Following::Governed) - 3.0).abs() < 1e-12);
+        assert!(left(|t| 10.0 - 0.5 * t, Following::GovernorWaits) > 5.0);
     }
 
     #[test]
     fn what_falls_grows() {
-        assert!(trend(|t| t * t, Following::Led).grows(100.0));
-        assert!(!trend(|t| 1000.0 - t, Following::Led).grows(990.0));
+        assert!(trend(|t| t * t, Following::Governed).grows(100.0));
+        assert!(!trend(|t| 1000.0 - t, Following::Governed).grows(990.0));
         let mut short = Trend::default();
         for k in 0..100 {
             let time = f64::from(k) * 2e-3;
-            short.record(time, 5.0 * time * time, Following::Led, 2.0);
+            short.record(time, 5.0 * time * time, Following::Governed, 2.0);
         }
         assert!(short.grows(0.2) && !short.grows(0.01));
     }

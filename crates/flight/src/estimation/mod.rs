@@ -209,16 +209,16 @@ impl Estimation {
         let estimated = self.state == StateSource::Estimated;
         // After a failed read the frame's content is undefined.
         let verdict = match reading {
-            Reading::Nothing(fault) => Err(fault),
-            Reading::Fresh | Reading::Doubted(_) => self.update(time, frame),
+            Reading::None(fault) => Err(fault),
+            Reading::Fresh | Reading::Faulty(_) => self.update(time, frame),
         };
         match (reading, verdict) {
             _ if !estimated => (reading, frame),
-            (Reading::Nothing(_), _) => (reading, &self.frame),
+            (Reading::None(_), _) => (reading, &self.frame),
             (_, verdict) => {
                 self.tell(frame);
-                let doubted = verdict.map_or_else(Reading::Doubted, |()| reading);
-                (doubted, &self.frame)
+                let reading = verdict.map_or_else(Reading::Faulty, |()| reading);
+                (reading, &self.frame)
             }
         }
     }

@@ -67,7 +67,7 @@ impl Backend for Port {
 
     fn configure(_: &Configuration) -> Result<Self, Error> {
         Err(Error::unsupported(
-            "a part of a world is made with its fleet",
+            "a fleet creates its vehicles' parts of the world",
         ))
     }
 

@@ -32,7 +32,7 @@ impl Timeouts {
         let now = monotonic_now();
         let last = now.saturating_add(match call {
             Call::TakeOff => self.take_off,
-            _ => self.answer,
+            _ => self.request,
         });
         match call {
             Call::Request => [now.saturating_add(self.hang), last],
@@ -46,8 +46,8 @@ impl Link {
     /// Whether, according to the last frame, another pilot or program took control since arming was requested. From
     /// then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
     /// or the signal handlers either.
-    pub fn is_taken(&mut self) -> bool {
-        if self.given_away {
+    pub fn is_taken_over(&mut self) -> bool {
+        if self.taken_over {
             return true;
         }
         let Some(control) = self.control.filter(|_| self.arming_since.is_some()) else {
@@ -55,13 +55,13 @@ impl Link {
         };
         let valid = self.frame.groups[control.group].valid;
         if valid && self.frame.values[control.values[0]] < 0.5 {
-            self.given_away = true;
-            self.instance.give_away();
+            self.taken_over = true;
+            self.instance.release_control();
             if let Some(watchdog) = &self.watchdog {
-                watchdog.give_away();
+                watchdog.release_control();
             }
         }
-        self.given_away
+        self.taken_over
     }
 }
 
@@ -78,8 +78,8 @@ impl Link {
                 self.arming_since = Some(now);
                 self.begin(Call::Arm, Instance::arm)
             }
-            Some(since) if now.saturating_sub(since) > self.timeouts.answer => {
-                let waited = seconds(self.timeouts.answer);
+            Some(since) if now.saturating_sub(since) > self.timeouts.request => {
+                let waited = seconds(self.timeouts.request);
                 return Err(format!("the vehicle was not armed within {waited} s"));
             }
             Some(_) => self.poll(Call::Arm),
@@ -133,7 +133,7 @@ impl Link {
             Some((at, Landing::Refused)) if time.saturating_sub(at) < ASK_AGAIN => {
                 return Landing::Refused;
             }
-            Some((at, Landing::Asked)) if time.saturating_sub(at) > self.timeouts.answer => {
+            Some((at, Landing::Asked)) if time.saturating_sub(at) > self.timeouts.request => {
                 Err(Error::new(ErrorKind::Timeout, "no answer"))
             }
             Some((_, Landing::Asked)) => self.poll(Call::Request),
@@ -200,7 +200,7 @@ impl Link {
         call: Call,
         begin: impl FnOnce(&mut Instance) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let until = monotonic_now().saturating_add(self.timeouts.answer);
+        let until = monotonic_now().saturating_add(self.timeouts.request);
         let mut progress = self.begin(call, begin)?;
         while progress == Progress::Underway {
             if monotonic_now() > until {
@@ -222,7 +222,7 @@ impl Link {
         if std::mem::replace(&mut self.handed_back, true) {
             return failures;
         }
-        if self.is_commanding() && !self.given_away {
+        if self.is_commanding() && !self.taken_over {
             let released = self.release_control(terminated, grounded);
             failures.extend(released.err().or_else(|| self.wait_until_landed().err()));
         }
@@ -293,12 +293,14 @@ impl Link {
                     "the vehicle is still armed {waited} s after it was told to land (`safety.landing_time`)"
                 ));
             }
-            if self.read().is_none() || self.is_taken() {
+            if self.read().is_none() || self.is_taken_over() {
                 return Ok(());
             }
         }
         match (is_told, self.frame.groups[armed.group].valid) {
-            (true, false) => Err("the vehicle is not heard any more: it may still land".to_owned()),
+            (true, false) => {
+                Err("the vehicle no longer responds: it may still be landing".to_owned())
+            }
             _ => Ok(()),
         }
     }

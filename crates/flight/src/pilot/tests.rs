@@ -153,7 +153,7 @@ impl Bench {
 
     fn tick(&mut self, wrong: Wrong) -> Decision {
         let reading = if matches!(wrong, Wrong::NoFrame) {
-            Reading::Nothing(Fault::Missing)
+            Reading::None(Fault::Missing)
         } else {
             Reading::Fresh
         };
@@ -309,7 +309,7 @@ fn a_read_that_failed_never_feeds_the_prediction() {
         }
         bench
             .pilot
-            .decide(bench.time, Reading::Nothing(fault), &bench.frame);
+            .decide(bench.time, Reading::None(fault), &bench.frame);
         let moved = bench.known().pose.translation - known.pose.translation;
         assert!(moved.norm() < 0.1, "{fault:?}: {moved}");
     }

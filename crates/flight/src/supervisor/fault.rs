@@ -12,7 +12,7 @@ pub enum Fault {
     /// The frame's time did not advance.
     Time,
     /// The frame's time is far from that of the last one.
-    Leap,
+    TimeJump,
     /// The backend marks a group (by its index) as invalid.
     Invalid(usize),
     /// A group is older than `safety.stale_ms`.
@@ -51,7 +51,7 @@ pub enum Fault {
     /// The user or the end of the flight requests a landing.
     Requested,
     /// Another pilot or program took control of the vehicle.
-    Taken,
+    TakenOver,
 }
 
 /// A part of the estimated state.
@@ -82,7 +82,7 @@ impl Fault {
         match self {
             Self::Missing
             | Self::Time
-            | Self::Leap
+            | Self::TimeJump
             | Self::Gap
             | Self::Invalid(_)
             | Self::Stale(_)
@@ -101,7 +101,7 @@ impl Fault {
             | Self::Hung
             | Self::Limit(_)
             | Self::Requested
-            | Self::Taken => false,
+            | Self::TakenOver => false,
         }
     }
 
@@ -111,7 +111,7 @@ impl Fault {
         fmt::from_fn(move |f| match self {
             Self::Missing => f.write_str("no frame"),
             Self::Time => f.write_str("the frame's time did not advance"),
-            Self::Leap => f.write_str("the frame's time leapt"),
+            Self::TimeJump => f.write_str("the frame's time jumped"),
             Self::Invalid(index) => write!(f, "`{}` is marked invalid", name(groups, index)),
             Self::Stale(index) => write!(f, "`{}` is stale", name(groups, index)),
             Self::Early(index) => {
@@ -121,7 +121,7 @@ impl Fault {
                     name(groups, index)
                 )
             }
-            Self::Gap => f.write_str("time jumped"),
+            Self::Gap => f.write_str("too much time passed without a tick"),
             Self::NonFinite(index) => write!(f, "`{}` is not finite", name(groups, index)),
             Self::NotUnit(index) => {
                 write!(f, "`{}` is not a unit quaternion", name(groups, index))
@@ -146,7 +146,7 @@ impl Fault {
             Self::Hung => f.write_str("a call of the backend did not return in time"),
             Self::Limit(limit) => write!(f, "the limit of the {} is exceeded", limit.name()),
             Self::Requested => f.write_str("a landing is requested"),
-            Self::Taken => f.write_str("somebody took the vehicle"),
+            Self::TakenOver => f.write_str("another pilot or program took control of the vehicle"),
         })
     }
 }

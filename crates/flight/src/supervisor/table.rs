@@ -44,7 +44,7 @@ pub enum Trigger {
     /// The vehicle is armed and at its start.
     Armed,
     /// A complete frame.
-    Good,
+    GoodFrame,
     /// A tick without a complete frame, or whose command could not be computed or sent, within the hold time.
     Fault,
     /// A command that was computed from a complete frame passed the host's check.
@@ -70,7 +70,7 @@ pub enum Trigger {
     /// From now on the backend lands by itself, or nothing real is in the air.
     Landed,
     /// Another pilot or program took control of the vehicle, for example by changing its mode.
-    Taken,
+    TakenOver,
 }
 
 /// The action of a tick.
@@ -125,25 +125,25 @@ pub const TABLE: &[Transition] = {
     use Action::{Arm, Control, Failsafe, Hold, Pause, Stop, TakeOff, Wait};
     &[
         row(M::Disarmed, T::Ready, M::Armed, Control),
-        row(M::Disarmed, T::Good, M::Disarmed, Wait),
+        row(M::Disarmed, T::GoodFrame, M::Disarmed, Wait),
         row(M::Disarmed, T::Fault, M::Disarmed, Wait),
         row(M::Disarmed, T::Arm, M::Arming, Arm),
         row(M::Disarmed, T::Land, M::Ended, Stop),
 
-        row(M::Arming, T::Good, M::Arming, Arm),
+        row(M::Arming, T::GoodFrame, M::Arming, Arm),
         row(M::Arming, T::Fault, M::Arming, Arm),
         row(M::Arming, T::Armed, M::Armed, Wait),
         row(M::Arming, T::TakeOff, M::TakingOff, TakeOff),
         row(M::Arming, T::Land, M::Ended, Stop),
-        row(M::Arming, T::Taken, M::Ended, Stop),
+        row(M::Arming, T::TakenOver, M::Ended, Stop),
 
-        row(M::TakingOff, T::Good, M::TakingOff, TakeOff),
+        row(M::TakingOff, T::GoodFrame, M::TakingOff, TakeOff),
         row(M::TakingOff, T::Fault, M::TakingOff, TakeOff),
         row(M::TakingOff, T::Armed, M::Armed, Wait),
         row(M::TakingOff, T::Land, M::Landing, Failsafe),
-        row(M::TakingOff, T::Taken, M::Ended, Stop),
+        row(M::TakingOff, T::TakenOver, M::Ended, Stop),
 
-        row(M::Armed, T::Good, M::Armed, Control),
+        row(M::Armed, T::GoodFrame, M::Armed, Control),
         row(M::Armed, T::Fault, M::Armed, Wait),
         row(M::Armed, T::Commanded, M::Flying, Control),
         row(M::Armed, T::Skip, M::Armed, Wait),
@@ -151,9 +151,9 @@ pub const TABLE: &[Transition] = {
         row(M::Armed, T::Descend, M::Ended, Stop),
         row(M::Armed, T::Land, M::Ended, Stop),
         row(M::Armed, T::Terminate, M::Ended, Stop),
-        row(M::Armed, T::Taken, M::Ended, Stop),
+        row(M::Armed, T::TakenOver, M::Ended, Stop),
 
-        row(M::Flying, T::Good, M::Flying, Control),
+        row(M::Flying, T::GoodFrame, M::Flying, Control),
         row(M::Flying, T::Fault, M::Holding, Hold),
         row(M::Flying, T::Commanded, M::Flying, Control),
         row(M::Flying, T::Skip, M::Paused, Pause),
@@ -161,9 +161,9 @@ pub const TABLE: &[Transition] = {
         row(M::Flying, T::Descend, M::Descending, Failsafe),
         row(M::Flying, T::Land, M::Landing, Failsafe),
         row(M::Flying, T::Terminate, M::Ended, Stop),
-        row(M::Flying, T::Taken, M::Ended, Stop),
+        row(M::Flying, T::TakenOver, M::Ended, Stop),
 
-        row(M::Holding, T::Good, M::Holding, Control),
+        row(M::Holding, T::GoodFrame, M::Holding, Control),
         row(M::Holding, T::Fault, M::Holding, Hold),
         row(M::Holding, T::Commanded, M::Flying, Control),
         row(M::Holding, T::Skip, M::Paused, Pause),
@@ -171,15 +171,15 @@ pub const TABLE: &[Transition] = {
         row(M::Holding, T::Descend, M::Descending, Failsafe),
         row(M::Holding, T::Land, M::Landing, Failsafe),
         row(M::Holding, T::Terminate, M::Ended, Stop),
-        row(M::Holding, T::Taken, M::Ended, Stop),
+        row(M::Holding, T::TakenOver, M::Ended, Stop),
 
-        row(M::Paused, T::Good, M::Paused, Control),
+        row(M::Paused, T::GoodFrame, M::Paused, Control),
         row(M::Paused, T::Fault, M::Paused, Pause),
         row(M::Paused, T::Commanded, M::Flying, Control),
         row(M::Paused, T::Skip, M::Paused, Pause),
         row(M::Paused, T::Land, M::Ended, Stop),
 
-        row(M::HoldPosition, T::Good, M::HoldPosition, Failsafe),
+        row(M::HoldPosition, T::GoodFrame, M::HoldPosition, Failsafe),
         row(M::HoldPosition, T::Fault, M::HoldPosition, Failsafe),
         row(M::HoldPosition, T::Resume, M::Flying, Control),
         row(M::HoldPosition, T::Hold, M::HoldPosition, Failsafe),
@@ -189,9 +189,9 @@ pub const TABLE: &[Transition] = {
         row(M::HoldPosition, T::Expired, M::Landing, Failsafe),
         row(M::HoldPosition, T::Blind, M::Landing, Failsafe),
         row(M::HoldPosition, T::TouchedDown, M::Ended, Stop),
-        row(M::HoldPosition, T::Taken, M::Ended, Stop),
+        row(M::HoldPosition, T::TakenOver, M::Ended, Stop),
 
-        row(M::Descending, T::Good, M::Descending, Failsafe),
+        row(M::Descending, T::GoodFrame, M::Descending, Failsafe),
         row(M::Descending, T::Fault, M::Descending, Failsafe),
         row(M::Descending, T::Resume, M::Flying, Control),
         row(M::Descending, T::Hold, M::Descending, Failsafe),
@@ -201,9 +201,9 @@ pub const TABLE: &[Transition] = {
         row(M::Descending, T::Expired, M::Landing, Failsafe),
         row(M::Descending, T::Blind, M::Landing, Failsafe),
         row(M::Descending, T::TouchedDown, M::Ended, Stop),
-        row(M::Descending, T::Taken, M::Ended, Stop),
+        row(M::Descending, T::TakenOver, M::Ended, Stop),
 
-        row(M::Landing, T::Good, M::Landing, Failsafe),
+        row(M::Landing, T::GoodFrame, M::Landing, Failsafe),
         row(M::Landing, T::Fault, M::Landing, Failsafe),
         row(M::Landing, T::Hold, M::Landing, Failsafe),
         row(M::Landing, T::Descend, M::Landing, Failsafe),
@@ -211,7 +211,7 @@ pub const TABLE: &[Transition] = {
         row(M::Landing, T::Terminate, M::Ended, Stop),
         row(M::Landing, T::TouchedDown, M::Ended, Stop),
         row(M::Landing, T::Landed, M::Ended, Stop),
-        row(M::Landing, T::Taken, M::Ended, Stop),
+        row(M::Landing, T::TakenOver, M::Ended, Stop),
     ]
 };
 
@@ -309,7 +309,7 @@ impl Trigger {
         Self::Arm,
         Self::TakeOff,
         Self::Armed,
-        Self::Good,
+        Self::GoodFrame,
         Self::Fault,
         Self::Commanded,
         Self::Skip,
@@ -322,7 +322,7 @@ impl Trigger {
         Self::Blind,
         Self::TouchedDown,
         Self::Landed,
-        Self::Taken,
+        Self::TakenOver,
     ];
 
     /// Its name in the documentation.
@@ -332,7 +332,7 @@ impl Trigger {
             Self::Arm => "arm",
             Self::TakeOff => "take off",
             Self::Armed => "armed",
-            Self::Good => "good frame",
+            Self::GoodFrame => "good frame",
             Self::Fault => "fault",
             Self::Commanded => "commanded",
             Self::Skip => "skip",
@@ -345,7 +345,7 @@ impl Trigger {
             Self::Blind => "blind",
             Self::TouchedDown => "touched down",
             Self::Landed => "landed",
-            Self::Taken => "taken over",
+            Self::TakenOver => "taken over",
         }
     }
 }

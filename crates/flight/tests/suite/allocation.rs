@@ -106,9 +106,9 @@ fn neither_does_the_air() {
 
 /// Contacts with the ground, a load dropped on it, arms turned by servos.
 #[test]
-fn neither_do_contacts_openings_and_servos() {
+fn neither_do_contacts_releases_and_servos() {
     let drop = [
-        "backend.sim.openings.0.time=1",
+        "backend.sim.releases.0.time=1",
         "backend.sim.ground.height=2.3",
     ];
     let two = ["flight.duration=2", "controller.allocation=active_set"];

@@ -215,7 +215,7 @@ impl ErrorRoom {
         Error {
             kind: kind_from(filled.kind).unwrap_or(ErrorKind::Internal),
             message: match message {
-                0 => format!("the plugin failed with status {status} and said nothing"),
+                0 => format!("the plugin failed with status {status} and without a message"),
                 length => text(0..length),
             },
             help: (help > 0).then(|| text(message..message + help)),
@@ -290,7 +290,7 @@ mod tests {
         let mut room = ErrorRoom::new();
         assert_eq!(
             room.take(-7).message,
-            "the plugin failed with status -7 and said nothing"
+            "the plugin failed with status -7 and without a message"
         );
     }
 

@@ -12,33 +12,35 @@ pub(super) type Function = fn(&Plugin, &Setup) -> Outcome;
 
 /// All checks, named by what a correct plugin does.
 pub(super) const ALL: &[(&str, Function)] = &[
-    ("says what it is", |plugin, _| outcome(information(plugin))),
+    ("reports its name and version", |plugin, _| {
+        outcome(information(plugin))
+    }),
     ("describes canonical signals", |plugin, setup| {
         outcome(description(plugin, setup))
     }),
-    ("refuses nonsense in its configuration", |plugin, setup| {
+    ("rejects invalid configurations", |plugin, setup| {
         outcome(nonsense(plugin, setup))
     }),
     (
-        "refuses to read and write before it starts",
+        "rejects reads and writes before the start",
         |plugin, setup| outcome(before_start(plugin, setup)),
     ),
     ("reads and writes in time and in order", |plugin, setup| {
         outcome(flight(plugin, setup))
     }),
-    ("repeats itself bit for bit", |plugin, setup| {
+    ("is deterministic, bit for bit", |plugin, setup| {
         outcome(determinism(plugin, setup))
     }),
-    ("survives bad commands", |plugin, setup| {
+    ("survives invalid commands", |plugin, setup| {
         outcome(bad_commands(plugin, setup))
     }),
-    ("stops, twice, for good", |plugin, setup| {
+    ("stays stopped, even if stopped twice", |plugin, setup| {
         outcome(stop(plugin, setup))
     }),
-    ("keeps instances apart", |plugin, setup| {
+    ("keeps instances independent", |plugin, setup| {
         outcome(instances(plugin, setup))
     }),
-    ("gives everything back", |plugin, setup| {
+    ("releases all resources", |plugin, setup| {
         outcome(cycles(plugin, setup))
     }),
 ];
@@ -136,7 +138,7 @@ fn nonsense(plugin: &Plugin, setup: &Setup) -> Result {
             && text.get(span.clone()).is_none()
         {
             return Err(format!(
-                "the error about `{shown}` points at the bytes {span:?}, which are no part of it"
+                "the error about `{shown}` points at the bytes {span:?}, which are outside it"
             )
             .into());
         }

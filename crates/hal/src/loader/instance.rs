@@ -350,7 +350,7 @@ impl Instance {
 
     /// From now on no [emergency line](Self::emergency) of this instance reaches the vehicle: another pilot or program
     /// has control of it.
-    pub fn give_away(&self) {
+    pub fn release_control(&self) {
         *self
             .emergency
             .lock()

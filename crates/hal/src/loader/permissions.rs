@@ -72,7 +72,7 @@ fn below(folder: &File, name: &OsStr, is_file: bool) -> rustix::io::Result<File>
 
 fn warn_of_group(place: &Path, metadata: &Metadata) {
     if metadata.mode() & GROUP_WRITE != 0 && metadata.gid() != 0 {
-        tracing::warn!(path = %place.display(), group = metadata.gid(), "a whole group can write this plugin's place");
+        tracing::warn!(path = %place.display(), group = metadata.gid(), "the plugin's file or one of its folders is group-writable");
     }
 }
 

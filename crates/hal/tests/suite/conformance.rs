@@ -54,7 +54,7 @@ fn a_proper_plugin_in_c_passes() {
     assert!(text.ends_with("11 checks, 0 failed"), "{text}");
 }
 
-const REFUSES_EARLY: &str = "refuses to read and write before it starts";
+const REFUSES_EARLY: &str = "rejects reads and writes before the start";
 const FLIES: &str = "reads and writes in time and in order";
 
 /// A change to the correct plugin, the check that detects it, and the message.
@@ -62,12 +62,12 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
     ("spoilt.major = 2", "loads", "found 2.2; build it anew"),
     (
         "spoilt.summary.length = 0",
-        "says what it is",
+        "reports its name and version",
         "it has no summary",
     ),
     (
         r#"spoilt.signals = (FlyText)TEXT("rotor.{i}.thrust engine.*")"#,
-        "says what it is",
+        "reports its name and version",
         "no canonical signal matches its pattern `engine.*`",
     ),
     (
@@ -82,7 +82,7 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
     ),
     (
         "spoilt.configure = deaf_configure",
-        "refuses nonsense in its configuration",
+        "rejects invalid configurations",
         "`][` is accepted as a configuration",
     ),
     (
@@ -98,7 +98,7 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
     (
         "spoilt.start = mute_start",
         FLIES,
-        "the plugin failed with status -42 and said nothing",
+        "the plugin failed with status -42 and without a message",
     ),
     (
         "spoilt.read = nan_read",
@@ -122,17 +122,17 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
     ),
     (
         "spoilt.read = random_read",
-        "repeats itself bit for bit",
+        "is deterministic, bit for bit",
         "two runs with the same seed and commands differ: in frame 0 `pose.position.y` is ",
     ),
     (
         "spoilt.write = careless_write",
-        "survives bad commands",
+        "survives invalid commands",
         "a write of 2 instead of 1 commands is accepted",
     ),
     (
         "spoilt.write = trusting_write",
-        "survives bad commands",
+        "survives invalid commands",
         "after commands that are not finite: `pose.position.z` is ",
     ),
     (
@@ -142,12 +142,12 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
     ),
     (
         "spoilt.read = shared_read",
-        "keeps instances apart",
+        "keeps instances independent",
         "an instance beside others differs from one alone: in frame 2 `pose.position.x` is 2 in one, 4 in the other",
     ),
     (
         "spoilt.configure = leaking_configure",
-        "gives everything back",
+        "releases all resources",
         "files stayed open after 40 instances",
     ),
 ];

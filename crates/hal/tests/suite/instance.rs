@@ -123,7 +123,7 @@ fn calls_at_the_wrong_time_or_of_the_wrong_size_are_refused() {
     assert_eq!(frame.values, [2.5, 0.0, 0.0], "the height arrived");
     assert_eq!(
         instance.disarm(),
-        Err(Error::unsupported("`trial` has nothing to disarm"))
+        Err(Error::unsupported("`trial` cannot be disarmed"))
     );
     assert_eq!(
         instance.request(Request::Land),

@@ -127,7 +127,7 @@ fn replaceable(path: &Path, fresh: bool, reads: &[Identity]) -> Result<Option<Id
     }
     let mut file = open(path).map_err(create)?;
     if !is_own(&mut file).map_err(create)? {
-        return Err(LogError::Foreign { path: path.into() });
+        return Err(LogError::NotALog { path: path.into() });
     }
     Ok(Some(identity(&found)))
 }
@@ -184,7 +184,7 @@ fn exclusive(
             return Err(LogError::Input { path: part.into() });
         }
         if !is_own(&mut left).map_err(create)? {
-            return Err(LogError::Foreign { path: part.into() });
+            return Err(LogError::NotALog { path: part.into() });
         }
         kept = Some(set_aside(part).map_err(create)?);
     }

@@ -205,7 +205,7 @@ impl Encoder {
         if !transforms.is_empty() {
             output.message(TF, time, &foxglove::FrameTransforms { transforms })?;
         }
-        if let Some(channel) = self.true_pose.filter(|_| self.truth.is_told(row))
+        if let Some(channel) = self.true_pose.filter(|_| self.truth.is_available(row))
             && let Some(at) = self.truth.pose(row.values)
         {
             output.message(channel, time, &pose_in_world(time, pose(&at)))?;

@@ -132,7 +132,7 @@ impl Writer {
     ///
     /// # Errors
     /// On an error, nothing is created or changed. [`LogError::Busy`] if another flight writes there,
-    /// [`LogError::Foreign`] if a file exists that is not a flight log, [`LogError::Input`] if the flight reads the
+    /// [`LogError::NotALog`] if a file exists that is not a flight log, [`LogError::Input`] if the flight reads the
     /// existing file, [`LogError::Create`] with the reason in all other cases.
     pub fn create(
         destination: impl Into<Destination>,

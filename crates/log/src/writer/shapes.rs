@@ -33,7 +33,7 @@ pub enum Look {
     /// The vehicle itself.
     Solid,
     /// The controller's state, beside the truth.
-    Believed,
+    Estimated,
     /// The reference.
     Reference,
 }
@@ -42,7 +42,7 @@ impl Look {
     fn color(self, body: usize) -> Color {
         match self {
             Self::Solid => color(BODIES[body % BODIES.len()], 1.0),
-            Self::Believed => color(BELIEVED, 0.35),
+            Self::Estimated => color(BELIEVED, 0.35),
             Self::Reference => color(REFERENCE, 0.3),
         }
     }
@@ -91,7 +91,7 @@ pub fn thrusts(
             entity.cylinders.push(disc(rotor, axis, color));
         }
         // An arrow at maximum thrust is as long as the vehicle.
-        let length = 1.25 * scene.size * thrust / rotor.most;
+        let length = 1.25 * scene.size * thrust / rotor.max_thrust;
         if length.is_finite() && length.abs() > 1e-3 * scene.size {
             let direction = Vector3::from(axis) * length.signum();
             let along_x = UnitQuaternion::rotation_between(&Vector3::x(), &direction);
@@ -162,14 +162,14 @@ fn add(shape: &Shape, color: Color, entity: &mut SceneEntity) {
             indices: triangles.iter().flatten().copied().collect(),
             color: Some(color),
         }),
-        Shape::Bar { from, to, radius } => {
+        Shape::Rod { from, to, radius } => {
             let (from, to) = (Vector3::from(from), Vector3::from(to));
             let middle = (from + to) / 2.0;
             entity
                 .cylinders
                 .push(drum(middle.into(), (to - from).into(), radius, color));
         }
-        Shape::Drum {
+        Shape::Cylinder {
             center,
             axis,
             radius,
@@ -194,7 +194,7 @@ fn add(shape: &Shape, color: Color, entity: &mut SceneEntity) {
                 color: Some(color),
             });
         }
-        Shape::Ball { center, radius } => entity.spheres.push(SpherePrimitive {
+        Shape::Sphere { center, radius } => entity.spheres.push(SpherePrimitive {
             pose: Some(pose(center, &UnitQuaternion::identity())),
             size: Some(vector([2.0 * radius; 3])),
             color: Some(color),

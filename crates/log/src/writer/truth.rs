@@ -46,7 +46,7 @@ impl Truth {
     }
 
     /// Whether this row contains the truth.
-    pub fn is_told(&self, row: &Row) -> bool {
+    pub fn is_available(&self, row: &Row) -> bool {
         let status = row.groups.get(self.group);
         status.is_some_and(|status| status.valid && status.stamp == row.time)
     }

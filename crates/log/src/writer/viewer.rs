@@ -116,7 +116,7 @@ impl Viewer {
                 let system = model.as_ref()?;
                 let (look, topics) = match look {
                     Look::Reference => (look, ["/reference/scene", "/reference/joints"]),
-                    _ if is_known => (Look::Believed, ["/scene", "/joints"]),
+                    _ if is_known => (Look::Estimated, ["/scene", "/joints"]),
                     _ => (look, ["/scene", "/joints"]),
                 };
                 let names = frames(system, prefix, name);
@@ -184,7 +184,7 @@ impl Viewer {
             (None, None) => Vec::new(),
         };
         let mut is_true = false;
-        if let Some(real) = self.real.as_mut().filter(|_| truth.is_told(row)) {
+        if let Some(real) = self.real.as_mut().filter(|_| truth.is_available(row)) {
             poses = real.row(time, row.values, truth, output)?;
             is_true = real.figure.is_some();
         }

@@ -63,7 +63,7 @@ fn a_file_that_is_no_flight_log_is_never_replaced() {
             let expected = if contents.is_empty() && name == "log.mcap.part" {
                 matches!(error, LogError::Busy { .. })
             } else {
-                matches!(error, LogError::Foreign { .. })
+                matches!(error, LogError::NotALog { .. })
             };
             assert!(expected, "{name}: {error}");
             assert_eq!(fs::read(&path).unwrap(), contents);

@@ -76,7 +76,7 @@ impl Model {
             return Ok(Self { weight, rotors });
         }
         Err(Error::configuration(format!(
-            "`{}` weighs nothing ({weight} N), so that thrust has no scale",
+            "`{}` has the weight {weight} N: expected a positive one, which scales the thrust",
             system.name
         ))
         .in_vehicle(0..0))
@@ -86,7 +86,7 @@ impl Model {
     pub fn mismatch(&self, kind: MavType) -> Option<String> {
         let rotors = rotors_of(kind).filter(|rotors| *rotors != self.rotors)?;
         Some(format!(
-            "the vehicle says that it is a {} with {rotors} rotors, and the model has {}",
+            "the vehicle reports a {} with {rotors} rotors, but the model has {}",
             crate::type_name(kind),
             self.rotors
         ))
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(model.mismatch(MavType::MAV_TYPE_COAXIAL), None);
         assert_eq!(
             model.mismatch(MavType::MAV_TYPE_HEXAROTOR).unwrap(),
-            "the vehicle says that it is a hexarotor with 6 rotors, and the model has 4"
+            "the vehicle reports a hexarotor with 6 rotors, but the model has 4"
         );
         assert_eq!(Model::read::<Tri>(TRICOPTER).unwrap().rotors, 3);
         assert_eq!(Model::read::<Tri>("").unwrap().rotors, 3);

@@ -105,7 +105,7 @@ pub(super) fn setpoint_rate(
     let advice = if most >= FEWEST {
         format!("at most {:.0} a second fit", most.floor())
     } else {
-        "it is too slow to fly over".to_owned()
+        "it is too slow for flying".to_owned()
     };
     Err(format!(
         "the serial line carries {:.0} bytes a second, and {made:.0} setpoints a second take {:.0}: {advice}",
@@ -203,7 +203,7 @@ mod tests {
             "the serial line carries 5760 bytes a second, and 150 setpoints a second take 7701: at most 100 a second fit"
         );
         let hopeless = setpoint_rate(Some(line(1200, false)), attitude, None, 500.0);
-        assert!(hopeless.unwrap_err().ends_with("too slow to fly over"));
+        assert!(hopeless.unwrap_err().ends_with("too slow for flying"));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! ```toml
 //! [backend.quadcopter]
 //! link = "udpin:127.0.0.1:14550" # where the vehicle is; udpin:0.0.0.0:14550 listens to the whole network
-//! system = 1                   # its system number; without, the first autopilot that is heard
-//! own_system = 255             # our system number
+//! system = 1                   # its system id; without it, the first autopilot that is heard
+//! own_system = 255             # our system id
 //! own_component = 190          # our component number: 190 a ground station, 191 a companion computer
 //! connect_timeout = 10.0       # s, for the first heartbeat
 //! ready_timeout = 60.0         # s, for a vehicle that is to be commanded to know where it is; ArduPilot also to pass its checks
@@ -53,13 +53,13 @@ struct Table {
     own_component: Option<Spanned<i64>>,
     /// For the first heartbeat, s. Default 10.
     connect_timeout: Option<Spanned<f64>>,
-    /// How long a vehicle that is to be commanded may take to know where it is, s. Default 60.
+    /// How long a vehicle that will be commanded may take to have a position estimate, s. Default 60.
     ready_timeout: Option<Spanned<f64>>,
     /// Age at which a measurement is invalid, s. Default 0.5.
     stale_after: Option<Spanned<f64>>,
-    /// How often the attitude is asked for, Hz; 0: not at all. Default 50.
+    /// Requested rate of attitude messages, Hz; 0: none. Default 50.
     attitude_rate_hz: Option<Spanned<f64>>,
-    /// How often position and velocity are asked for, Hz; 0: not at all. Default 30.
+    /// Requested rate of position and velocity messages, Hz; 0: none. Default 30.
     position_rate_hz: Option<Spanned<f64>>,
     /// File of the key of a signed link. Default: not signed.
     signing_key: Option<Spanned<String>>,
@@ -68,10 +68,10 @@ struct Table {
     /// Send nothing at all. Default false.
     #[serde(default)]
     listen_only: bool,
-    /// Only warn where the vehicle is of another kind. Default false.
+    /// Only warn if the vehicle has another type. Default false.
     #[serde(default)]
     any_type: bool,
-    /// What it is commanded by: `attitude`, `rates` or `trajectory`; `hil`: we are the autopilot of a simulator. Default `attitude`.
+    /// Kind of setpoints: `attitude`, `rates` or `trajectory`; `hil`: act as the autopilot of a simulator. Default `attitude`.
     #[cfg_attr(feature = "schema", schemars(with = "Option<CommandName>"))]
     command: Option<Spanned<String>>,
     /// Setpoints a second at most, 5 to 1000. Default 200, or as many as a serial line carries.
@@ -82,12 +82,12 @@ struct Table {
     thrust_curve: Option<Spanned<CurveSettings>>,
     /// Least and most of the autopilot's thrust. Default [0.03, 0.95].
     thrust_limits: Option<Spanned<[f64; 2]>>,
-    /// Set the vehicle's parameters that are wrong for the flight, and set them back. Default false.
+    /// Set parameters of the vehicle that are wrong for the flight, and restore them afterwards. Default false.
     #[serde(default)]
     set_parameters: bool,
-    /// Where their old values are kept meanwhile. Default: in the user's folder for states.
+    /// File for their old values. Default: in the user's state folder.
     parameters_file: Option<Spanned<String>>,
-    /// Which output drives what. Default: as PX4 numbers its motors.
+    /// The actuator of each output. Default: PX4's motor numbers.
     outputs: Option<Spanned<Vec<OutputSettings>>>,
 }
 

@@ -27,7 +27,7 @@ use super::thrust::ThrustMap;
 /// How long `start` waits for the state after the heartbeat, ns. A missing state is not an error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
 
-/// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after `answer_time`, 10 s.
+/// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after `request_timeout`, 10 s.
 const LANDING_WAIT: i64 = 6_000_000_000;
 
 /// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, its own thrust
@@ -87,7 +87,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         let mut settings = Settings::read(configuration)?;
         if configuration.armed && settings.vehicle.listen_only {
             return Err(Error::configuration(
-                "`listen_only` sends nothing, so that the vehicle cannot be commanded",
+                "`listen_only` sends nothing, so the vehicle cannot be commanded",
             )
             .with_help("omit `--arm`, or `listen_only`"));
         }
@@ -376,7 +376,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
         let make = autopilot_name(found.heartbeat.autopilot);
         let autopilot = Autopilot::of(&found.heartbeat).ok_or_else(|| {
             Error::unsupported(format!(
-                "the vehicle's autopilot says that it is {make}; expected PX4 or ArduPilot, which can be commanded"
+                "the vehicle's autopilot is {make}; expected PX4 or ArduPilot, which can be commanded"
             ))
             .with_help("omit `--arm`: everything is read, computed, shown and logged, and no command is sent")
         })?;
@@ -454,7 +454,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
             let now = monotonic_now();
             let state = vehicle.wait(now.saturating_add(20_000_000), |_| false);
             vehicle.poll(now);
-            while let Some(received) = vehicle.news() {
+            while let Some(received) = vehicle.next_status() {
                 health.take(&received);
             }
             let mut faults = health.faults(&state, now, self.stale());

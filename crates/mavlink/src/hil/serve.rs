@@ -5,12 +5,12 @@ use serde::Deserialize;
 use super::Origin;
 use crate::outputs::OutputSettings;
 
-/// `[serve]`: how the vehicle looks to an autopilot or a ground station.
+/// `[serve]`: the vehicle as seen by an autopilot or a ground station.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServeSettings {
-    /// Steps of the simulation a second, Hz. Default: 250 for PX4, 1000 for ArduPilot.
+    /// Rate of the simulation, Hz. Default: 250 for PX4, 1000 for ArduPilot.
     pub rate_hz: Option<f64>,
     /// Where the world's origin is. Default: Irchel park in Zurich.
     pub origin: Origin,

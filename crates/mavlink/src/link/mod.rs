@@ -61,7 +61,7 @@ impl Default for LinkSettings {
 pub struct Received {
     /// ns of `CLOCK_MONOTONIC` when its last byte was read.
     pub arrival: i64,
-    /// The sender's system number.
+    /// The sender's system id.
     pub system: u32,
     /// The sender's component number.
     pub component: u8,

@@ -3,7 +3,7 @@
 // Ground stations still ask for the version of the protocol.
 #![allow(deprecated)]
 
-use super::About;
+use super::VehicleInfo;
 use super::messages;
 use crate::clock::monotonic;
 #[allow(clippy::wildcard_imports)] // what is asked for, and the answers
@@ -13,11 +13,11 @@ use mavlink::MessageData;
 
 /// Answers a link's questions.
 pub(super) struct Answers {
-    about: About,
+    about: VehicleInfo,
 }
 
 impl Answers {
-    pub fn new(about: About) -> Self {
+    pub fn new(about: VehicleInfo) -> Self {
         Self { about }
     }
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn ask(message: MavMessage) -> Vec<MavMessage> {
-        let answers = Answers::new(About {
+        let answers = Answers::new(VehicleInfo {
             system: 3,
             kind: MavType::MAV_TYPE_QUADROTOR,
             origin: crate::hil::Origin::default(),

@@ -1,6 +1,6 @@
 //! The shown state as messages, in NED, FRD and their units.
 
-use super::{About, Phase, Seen};
+use super::{Phase, VehicleInfo, VehicleState};
 #[allow(clippy::wildcard_imports)] // a message each
 use crate::dialect::*;
 use crate::frames::{
@@ -10,15 +10,15 @@ use crate::hil::Motion;
 use crate::hil::px4::{e7, short, unsigned, whole};
 
 /// Time since the zero of the flight's clock, ms.
-pub(super) fn boot_ms(seen: &Seen) -> u32 {
+pub(super) fn boot_ms(seen: &VehicleState) -> u32 {
     u32::try_from(boot_us(seen) / 1000).unwrap_or(u32::MAX)
 }
 
-fn boot_us(seen: &Seen) -> u64 {
+fn boot_us(seen: &VehicleState) -> u64 {
     u64::try_from(seen.time.unwrap_or(0) / 1000).unwrap_or(0)
 }
 
-pub(super) fn heartbeat(about: &About, seen: &Seen) -> MavMessage {
+pub(super) fn heartbeat(about: &VehicleInfo, seen: &VehicleState) -> MavMessage {
     let custom = MavModeFlag::MAV_MODE_FLAG_CUSTOM_MODE_ENABLED;
     let mut base_mode = custom | MavModeFlag::MAV_MODE_FLAG_GUIDED_ENABLED;
     if seen.armed {
@@ -39,7 +39,7 @@ pub(super) fn heartbeat(about: &About, seen: &Seen) -> MavMessage {
 }
 
 /// The current mode; no other mode was requested.
-pub(super) fn current_mode(seen: &Seen) -> MavMessage {
+pub(super) fn current_mode(seen: &VehicleState) -> MavMessage {
     MavMessage::CURRENT_MODE(CURRENT_MODE_DATA {
         custom_mode: seen.mode,
         intended_custom_mode: seen.mode,
@@ -48,7 +48,7 @@ pub(super) fn current_mode(seen: &Seen) -> MavMessage {
 }
 
 /// The names of all modes, in order. None can be selected.
-pub(super) fn modes(about: &About) -> impl Iterator<Item = MavMessage> + '_ {
+pub(super) fn modes(about: &VehicleInfo) -> impl Iterator<Item = MavMessage> + '_ {
     let number_modes = u8::try_from(about.modes.len()).unwrap_or(u8::MAX);
     (0..number_modes)
         .zip(&about.modes)
@@ -65,7 +65,7 @@ pub(super) fn modes(about: &About) -> impl Iterator<Item = MavMessage> + '_ {
         })
 }
 
-pub(super) fn sys_status(seen: &Seen) -> MavMessage {
+pub(super) fn sys_status(seen: &VehicleState) -> MavMessage {
     let control = MavSysStatusSensor::MAV_SYS_STATUS_SENSOR_ANGULAR_RATE_CONTROL
         | MavSysStatusSensor::MAV_SYS_STATUS_SENSOR_ATTITUDE_STABILIZATION
         | MavSysStatusSensor::MAV_SYS_STATUS_SENSOR_MOTOR_OUTPUTS;
@@ -102,7 +102,7 @@ pub(super) fn sys_status(seen: &Seen) -> MavMessage {
     })
 }
 
-pub(super) fn battery(seen: &Seen) -> Option<MavMessage> {
+pub(super) fn battery(seen: &VehicleState) -> Option<MavMessage> {
     let [voltage, remaining] = seen.battery?;
     let mut voltages = [u16::MAX; 10];
     voltages[0] = unsigned(voltage * 1e3);
@@ -131,7 +131,7 @@ fn narrow<const N: usize>(values: [f64; N]) -> [f32; N] {
     values.map(|value| value as f32)
 }
 
-pub(super) fn attitude_quaternion(seen: &Seen, motion: &Motion) -> MavMessage {
+pub(super) fn attitude_quaternion(seen: &VehicleState, motion: &Motion) -> MavMessage {
     let [q1, q2, q3, q4] = narrow(ned_frd_from_nwu_flu(motion.attitude));
     let [rollspeed, pitchspeed, yawspeed] = narrow(frd_from_flu(motion.angular_velocity));
     MavMessage::ATTITUDE_QUATERNION(ATTITUDE_QUATERNION_DATA {
@@ -147,7 +147,7 @@ pub(super) fn attitude_quaternion(seen: &Seen, motion: &Motion) -> MavMessage {
     })
 }
 
-pub(super) fn attitude(seen: &Seen, motion: &Motion) -> MavMessage {
+pub(super) fn attitude(seen: &VehicleState, motion: &Motion) -> MavMessage {
     let [roll, pitch, yaw] = narrow(angles(motion.attitude));
     let [rollspeed, pitchspeed, yawspeed] = narrow(frd_from_flu(motion.angular_velocity));
     MavMessage::ATTITUDE(ATTITUDE_DATA {
@@ -171,7 +171,7 @@ fn angles(attitude: Quaternion) -> Vector {
     ]
 }
 
-pub(super) fn local_position(seen: &Seen, motion: &Motion) -> MavMessage {
+pub(super) fn local_position(seen: &VehicleState, motion: &Motion) -> MavMessage {
     let [x, y, z] = narrow(ned_from_nwu(motion.position));
     let [vx, vy, vz] = narrow(ned_from_nwu(motion.velocity));
     MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
@@ -185,7 +185,11 @@ pub(super) fn local_position(seen: &Seen, motion: &Motion) -> MavMessage {
     })
 }
 
-pub(super) fn global_position(about: &About, seen: &Seen, motion: &Motion) -> MavMessage {
+pub(super) fn global_position(
+    about: &VehicleInfo,
+    seen: &VehicleState,
+    motion: &Motion,
+) -> MavMessage {
     let [latitude, longitude, altitude] = about.origin.global(ned_from_nwu(motion.position));
     let [vx, vy, vz] = ned_from_nwu(motion.velocity).map(|v| short(v * 1e2));
     MavMessage::GLOBAL_POSITION_INT(GLOBAL_POSITION_INT_DATA {
@@ -206,7 +210,7 @@ fn heading(motion: &Motion) -> f64 {
     angles(motion.attitude)[2].to_degrees().rem_euclid(360.0)
 }
 
-pub(super) fn gps(about: &About, seen: &Seen) -> MavMessage {
+pub(super) fn gps(about: &VehicleInfo, seen: &VehicleState) -> MavMessage {
     let unknown = GPS_RAW_INT_DATA {
         time_usec: boot_us(seen),
         eph: u16::MAX,
@@ -240,7 +244,7 @@ pub(super) fn gps(about: &About, seen: &Seen) -> MavMessage {
 }
 
 #[allow(clippy::cast_possible_truncation)] // the wire has single precision
-pub(super) fn vfr_hud(about: &About, seen: &Seen, motion: &Motion) -> MavMessage {
+pub(super) fn vfr_hud(about: &VehicleInfo, seen: &VehicleState, motion: &Motion) -> MavMessage {
     let [north, west, up] = motion.velocity;
     // Without a Pitot tube, the forward speed through still air.
     let ahead = rotate_inverse(motion.attitude, motion.velocity)[0].max(0.0);
@@ -254,7 +258,7 @@ pub(super) fn vfr_hud(about: &About, seen: &Seen, motion: &Motion) -> MavMessage
     })
 }
 
-pub(super) fn home(about: &About, seen: Option<&Seen>) -> MavMessage {
+pub(super) fn home(about: &VehicleInfo, seen: Option<&VehicleState>) -> MavMessage {
     MavMessage::HOME_POSITION(HOME_POSITION_DATA {
         latitude: e7(about.origin.latitude),
         longitude: e7(about.origin.longitude),
@@ -265,7 +269,7 @@ pub(super) fn home(about: &About, seen: Option<&Seen>) -> MavMessage {
     })
 }
 
-pub(super) fn servos(seen: &Seen) -> MavMessage {
+pub(super) fn servos(seen: &VehicleState) -> MavMessage {
     let pulse = |i: usize| {
         if i >= seen.output_count {
             return 0;
@@ -300,7 +304,7 @@ pub(super) fn servos(seen: &Seen) -> MavMessage {
     })
 }
 
-pub(super) fn actuators(seen: &Seen) -> MavMessage {
+pub(super) fn actuators(seen: &VehicleState) -> MavMessage {
     let active = (0..seen.output_count.min(32)).fold(0_u32, |bits, i| bits | 1 << i);
     MavMessage::ACTUATOR_OUTPUT_STATUS(ACTUATOR_OUTPUT_STATUS_DATA {
         time_usec: boot_us(seen),
@@ -309,7 +313,7 @@ pub(super) fn actuators(seen: &Seen) -> MavMessage {
     })
 }
 
-pub(super) fn position_target(seen: &Seen) -> Option<MavMessage> {
+pub(super) fn position_target(seen: &VehicleState) -> Option<MavMessage> {
     let target = seen.target.as_ref()?;
     let [x, y, z] = narrow(ned_from_nwu(target.position));
     let [vx, vy, vz] = narrow(ned_from_nwu(target.velocity));
@@ -336,7 +340,7 @@ pub(super) fn position_target(seen: &Seen) -> Option<MavMessage> {
 }
 
 #[allow(clippy::cast_possible_truncation)] // the wire has single precision
-pub(super) fn attitude_target(seen: &Seen) -> Option<MavMessage> {
+pub(super) fn attitude_target(seen: &VehicleState) -> Option<MavMessage> {
     let target = seen.target.as_ref()?;
     let [body_roll_rate, body_pitch_rate, body_yaw_rate] =
         narrow(frd_from_flu(target.angular_velocity));
@@ -351,7 +355,7 @@ pub(super) fn attitude_target(seen: &Seen) -> Option<MavMessage> {
     }))
 }
 
-pub(super) fn extended_state(seen: &Seen) -> MavMessage {
+pub(super) fn extended_state(seen: &VehicleState) -> MavMessage {
     MavMessage::EXTENDED_SYS_STATE(EXTENDED_SYS_STATE_DATA {
         vtol_state: MavVtolState::MAV_VTOL_STATE_UNDEFINED,
         landed_state: match seen.phase {

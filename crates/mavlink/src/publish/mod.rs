@@ -33,8 +33,8 @@ const TEXTS: usize = 64;
 
 /// The constant facts of a flight.
 #[derive(Clone, Debug, PartialEq)]
-pub struct About {
-    /// The vehicle's system number on the link.
+pub struct VehicleInfo {
+    /// The vehicle's system id on the link.
     pub system: u8,
     /// Its vehicle type.
     pub kind: MavType,
@@ -46,7 +46,7 @@ pub struct About {
 
 /// The shown state of a flight at one instant. World NWU, body FLU, SI units.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct VehicleState {
     /// Flight time, ns; `None` before the first frame.
     pub time: Option<i64>,
     /// The actual motion.
@@ -69,7 +69,7 @@ pub struct Seen {
     pub armed: bool,
     /// The phase of the flight.
     pub phase: Phase,
-    /// The flight's mode: index into [`About::modes`].
+    /// The flight's mode: index into [`VehicleInfo::modes`].
     pub mode: u32,
 }
 
@@ -106,7 +106,7 @@ pub enum Phase {
 
 /// A published flight.
 pub struct Publication {
-    publisher: Publisher<Seen>,
+    publisher: Publisher<VehicleState>,
     texts: Producer<Text>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Vec<(Address, Statistics)>>>,
@@ -117,7 +117,7 @@ impl Publication {
     ///
     /// # Errors
     /// A link cannot be opened.
-    pub fn open(addresses: &[Address], about: &About) -> Result<Self, LinkError> {
+    pub fn open(addresses: &[Address], about: &VehicleInfo) -> Result<Self, LinkError> {
         let settings = LinkSettings {
             identity: Identity {
                 system: about.system,
@@ -131,7 +131,7 @@ impl Publication {
             let link = Link::open(address, &settings, Answers::new(about.clone()))?;
             links.push((address.clone(), link));
         }
-        let (publisher, mut seen) = newest(Seen::default());
+        let (publisher, mut seen) = newest(VehicleState::default());
         let (texts, mut waiting) = RingBuffer::<Text>::new(TEXTS);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -177,12 +177,12 @@ impl Publication {
     }
 
     /// Publishes the current state; `fill` must write all of it. Never blocks, never allocates.
-    pub fn show(&mut self, fill: impl FnOnce(&mut Seen)) {
+    pub fn publish(&mut self, fill: impl FnOnce(&mut VehicleState)) {
         self.publisher.publish(fill);
     }
 
     /// Queues a text if there is room. Never blocks, never allocates.
-    pub fn say(&mut self, severity: MavSeverity, text: &str) {
+    pub fn send_text(&mut self, severity: MavSeverity, text: &str) {
         // Excess texts are dropped; the log has all of them.
         let _ = self.texts.push(Text::new(severity, text));
     }

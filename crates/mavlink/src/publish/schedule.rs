@@ -1,12 +1,12 @@
 //! The schedule of the messages.
 
 use super::messages as make;
-use super::{About, Seen};
+use super::{VehicleInfo, VehicleState};
 use crate::dialect::MavMessage;
 use crate::hil::Motion;
 
 /// Encodes a message; `None` if there is nothing to report.
-type Make = fn(&About, &Seen) -> Option<MavMessage>;
+type Make = fn(&VehicleInfo, &VehicleState) -> Option<MavMessage>;
 
 /// Periods in ms.
 const TABLE: [(u64, Make); 16] = [
@@ -34,20 +34,23 @@ const TABLE: [(u64, Make); 16] = [
     (40, |_, seen| make::attitude_target(seen)),
 ];
 
-fn of(seen: &Seen, make: impl FnOnce(&Seen, &Motion) -> MavMessage) -> Option<MavMessage> {
+fn of(
+    seen: &VehicleState,
+    make: impl FnOnce(&VehicleState, &Motion) -> MavMessage,
+) -> Option<MavMessage> {
     seen.motion.as_ref().map(|motion| make(seen, motion))
 }
 
 /// When each message was last sent.
 pub(super) struct Schedule {
-    about: About,
+    about: VehicleInfo,
     next: [u64; TABLE.len()],
     /// Time of the last published flight state.
     shown: Option<i64>,
 }
 
 impl Schedule {
-    pub fn new(about: About) -> Self {
+    pub fn new(about: VehicleInfo) -> Self {
         Self {
             about,
             next: [0; TABLE.len()],
@@ -56,7 +59,13 @@ impl Schedule {
     }
 
     /// Passes on all messages that are due at `now`, ms; in the `last` call, all messages.
-    pub fn due(&mut self, now: u64, seen: &Seen, last: bool, hand: &mut impl FnMut(&MavMessage)) {
+    pub fn due(
+        &mut self,
+        now: u64,
+        seen: &VehicleState,
+        last: bool,
+        hand: &mut impl FnMut(&MavMessage),
+    ) {
         // A flight that stands still has nothing new to report except its presence.
         let is_new = seen.time != self.shown;
         self.shown = seen.time;

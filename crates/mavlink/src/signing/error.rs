@@ -30,7 +30,7 @@ pub enum SigningError {
     },
     /// The key belongs to another user.
     #[error("the signing key `{}` belongs to user {owner}; expected one of our own (user {us})", path.display())]
-    Foreign {
+    WrongOwner {
         /// The key's file.
         path: PathBuf,
         /// User id of its owner.

@@ -39,7 +39,7 @@ impl Key {
         }
         let (owner, us) = (metadata.uid(), rustix::process::geteuid().as_raw());
         if owner != us {
-            return Err(SigningError::Foreign {
+            return Err(SigningError::WrongOwner {
                 path: path.to_owned(),
                 owner,
                 us,

@@ -198,7 +198,7 @@ pub enum CommandError {
 
 /// Acknowledgements that matched no command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strays {
+pub struct UnmatchedAcks {
     /// Of a command that is not pending: late, duplicate, or another sender's.
     pub unexpected: u64,
     /// Addressed to another system or component.
@@ -227,7 +227,7 @@ pub(super) struct Commands {
     retry: i64,
     entries: Vec<Entry>,
     next_ticket: u64,
-    strays: Strays,
+    unmatched: UnmatchedAcks,
 }
 
 impl Commands {
@@ -237,7 +237,7 @@ impl Commands {
             retry,
             entries: Vec::with_capacity(MOST),
             next_ticket: 1,
-            strays: Strays::default(),
+            unmatched: UnmatchedAcks::default(),
         }
     }
 
@@ -289,7 +289,7 @@ impl Commands {
         let to_us = (m.target_system == 0 || m.target_system == self.us.0)
             && (m.target_component == 0 || m.target_component == self.us.1);
         if !to_us {
-            self.strays.to_others += 1;
+            self.unmatched.to_others += 1;
             return;
         }
         let mut number_known = false;
@@ -301,9 +301,9 @@ impl Commands {
         });
         let Some(entry) = found else {
             if number_known {
-                self.strays.from_others += 1;
+                self.unmatched.from_others += 1;
             } else {
-                self.strays.unexpected += 1;
+                self.unmatched.unexpected += 1;
                 // A command that ended was acknowledged once more.
                 let ended = self
                     .entries
@@ -317,7 +317,7 @@ impl Commands {
             return;
         };
         if entry.sent == 0 {
-            self.strays.unexpected += 1;
+            self.unmatched.unexpected += 1;
             return;
         }
         entry.answers += 1;
@@ -369,8 +369,8 @@ impl Commands {
             .map_or(Outcome::Unknown, |entry| entry.outcome)
     }
 
-    pub fn strays(&self) -> Strays {
-        self.strays
+    pub fn unmatched_acks(&self) -> UnmatchedAcks {
+        self.unmatched
     }
 }
 
@@ -434,7 +434,7 @@ mod tests {
         s.commands
             .take(FROM, &ack(ARM, MavResult::MAV_RESULT_ACCEPTED));
         assert_eq!(s.commands.outcome(ticket), Outcome::Expired { sent: 3 });
-        assert_eq!(s.commands.strays().unexpected, 1);
+        assert_eq!(s.commands.unmatched_acks().unexpected, 1);
     }
 
     #[test]
@@ -479,8 +479,8 @@ mod tests {
         s.commands
             .take(FROM, &ack(ARM, MavResult::MAV_RESULT_DENIED));
         assert_eq!(s.commands.outcome(ticket), done, "the first one counts");
-        let strays = s.commands.strays();
-        assert_eq!((strays.to_others, strays.from_others), (3, 2));
+        let unmatched = s.commands.unmatched_acks();
+        assert_eq!((unmatched.to_others, unmatched.from_others), (3, 2));
     }
 
     #[test]

@@ -24,14 +24,14 @@ pub enum VehicleError {
     },
     /// The vehicle is of another kind than expected.
     #[error(
-        "expected a {expected}, but the vehicle with system number {system} says that it is a {found}"
+        "expected a {expected}, but the vehicle with system id {system} reports that it is a {found}"
     )]
     WrongType {
         /// The kinds that were expected.
         expected: String,
         /// The kind that the vehicle's heartbeat names.
         found: String,
-        /// The vehicle's system number.
+        /// The vehicle's system id.
         system: u32,
     },
 }
@@ -73,7 +73,7 @@ pub(super) fn heard_instead(
             let _ = write!(text, "{comma} {system}/{component} ({})", type_name(*kind));
         }
         if let Some(wanted) = wanted {
-            let _ = write!(text, ", and system number {wanted} is configured");
+            let _ = write!(text, ", and system id {wanted} is configured");
         }
         return text;
     }

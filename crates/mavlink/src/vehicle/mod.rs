@@ -33,7 +33,7 @@ use crate::newest::{Newest, Publisher, newest};
 use crate::statistics::Statistics;
 use crate::telemetry::{Heartbeat, Telemetry};
 
-pub use commands::{Command, CommandError, Outcome, Strays, Ticket};
+pub use commands::{Command, CommandError, Outcome, Ticket, UnmatchedAcks};
 pub use error::VehicleError;
 pub use monitor::Rate;
 pub use parameters::{Encoding, ParameterError, ParameterOutcome, ParameterValue, Parameters};
@@ -48,7 +48,7 @@ use order::Order;
 pub struct VehicleSettings {
     /// The link's own settings.
     pub link: LinkSettings,
-    /// The vehicle's system number; `None` takes the first autopilot that is heard.
+    /// The vehicle's system id; `None` takes the first autopilot that is heard.
     pub system: Option<u8>,
     /// Requested rate of `ATTITUDE_QUATERNION`, Hz; 0 does not request it.
     pub attitude_rate: f64,
@@ -78,7 +78,7 @@ impl Default for VehicleSettings {
 /// A vehicle that has been heard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// Its system number.
+    /// Its system id.
     pub system: u32,
     /// Its autopilot's component number.
     pub component: u8,
@@ -124,7 +124,7 @@ const MOST_OTHERS: usize = 8;
 /// Number of answers that may wait for [`Vehicle::poll`]; a list of parameters arrives faster than a flight ticks.
 const ANSWERS: usize = 512;
 
-/// Number of messages that may wait for [`Vehicle::news`].
+/// Number of messages that may wait for [`Vehicle::next_status`].
 const NEWS: usize = 256;
 
 /// Waiting threads check again after this in any case.
@@ -283,14 +283,14 @@ impl Vehicle {
     }
 
     /// Acknowledgements that matched no command.
-    pub fn strays(&self) -> Strays {
-        self.commands.strays()
+    pub fn unmatched_acks(&self) -> UnmatchedAcks {
+        self.commands.unmatched_acks()
     }
 
     /// The next message of the vehicle about its status, in order: `HEARTBEAT` (except those overtaken by later
     /// ones), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`,
     /// `HOME_POSITION`, `GLOBAL_POSITION_INT`, `ATTITUDE_TARGET`. If they are not fetched, new ones are dropped.
-    pub fn news(&mut self) -> Option<Received> {
+    pub fn next_status(&mut self) -> Option<Received> {
         self.news.pop().ok()
     }
 
@@ -466,7 +466,7 @@ impl Listener for Observer {
     }
 }
 
-/// The messages that [`Vehicle::news`] returns.
+/// The messages that [`Vehicle::next_status`] returns.
 fn is_news(message: &MavMessage) -> bool {
     matches!(
         message,

@@ -10,7 +10,7 @@ use fly_mavlink::dialect::{
     MavMissionType, MavSeverity, MavType, PARAM_REQUEST_LIST_DATA, TIMESYNC_DATA,
 };
 use fly_mavlink::hil::{Fix, Motion, Origin};
-use fly_mavlink::publish::{About, Phase, Publication, Seen, Target};
+use fly_mavlink::publish::{Phase, Publication, Target, VehicleInfo, VehicleState};
 
 use crate::common::{UdpPeer, python};
 
@@ -98,10 +98,10 @@ fn questions() -> Vec<MavMessage> {
     ]
 }
 
-fn seen() -> Seen {
+fn seen() -> VehicleState {
     let mut outputs = [0.0; 32];
     outputs[..2].copy_from_slice(&[0.25, -0.5]);
-    Seen {
+    VehicleState {
         time: Some(12_345_678_000),
         motion: Some(Motion {
             position: [0.0, 0.0, 3.0],
@@ -135,14 +135,14 @@ fn seen() -> Seen {
 fn every_message_is_encoded_as_by_pymavlink() {
     let mut peer = UdpPeer::new("127.0.0.1:9".parse().unwrap(), 255);
     let address = format!("udpout:{}", peer.socket.local_addr().unwrap());
-    let about = About {
+    let about = VehicleInfo {
         system: 3,
         kind: MavType::MAV_TYPE_QUADROTOR,
         origin: Origin::default(),
         modes: ["disarmed", "flying"].map(str::to_owned).into(),
     };
     let mut publication = Publication::open(&[address.parse().unwrap()], &about).unwrap();
-    publication.show(|now| *now = seen());
+    publication.publish(|now| *now = seen());
     let mut buffer = [0; 512];
     let timeout = peer.socket.read_timeout().unwrap();
     let patient = Some(Duration::from_secs(10));
@@ -158,7 +158,7 @@ fn every_message_is_encoded_as_by_pymavlink() {
     keep(&buffer[..length]);
     peer.to = from;
     // A text is lost if no link is open.
-    publication.say(MavSeverity::MAV_SEVERITY_INFO, "mode: flying");
+    publication.send_text(MavSeverity::MAV_SEVERITY_INFO, "mode: flying");
     peer.socket.set_read_timeout(timeout).unwrap();
     for question in questions() {
         peer.send(&question);

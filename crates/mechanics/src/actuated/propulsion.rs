@@ -13,7 +13,7 @@ pub(crate) struct Propulsion {
     drives: Vec<Drive>,
     battery: Option<Battery>,
     /// The remaining fraction of its open-circuit voltage.
-    battery_part: f64,
+    battery_fraction: f64,
     circuit: Circuit,
     /// The supply in the last state evaluated.
     supply: Supply,
@@ -120,7 +120,7 @@ impl Propulsion {
             circuit: Circuit::with_capacity(drives.len()),
             drives,
             battery: system.battery.clone(),
-            battery_part: 1.0,
+            battery_fraction: 1.0,
             supply: UNLIMITED,
         })
     }
@@ -139,12 +139,12 @@ impl Propulsion {
         Some(drive.thrust_of(speed))
     }
 
-    pub(crate) fn set_battery_part(&mut self, part: f64) {
-        self.battery_part = part;
+    pub(crate) fn set_battery_fraction(&mut self, part: f64) {
+        self.battery_fraction = part;
     }
 
-    pub(crate) fn battery_part(&self) -> f64 {
-        self.battery_part
+    pub(crate) fn battery_fraction(&self) -> f64 {
+        self.battery_fraction
     }
 
     pub(crate) fn has_battery(&self) -> bool {
@@ -235,7 +235,7 @@ impl Propulsion {
         let (Some(battery), Some(charge)) = (&self.battery, charge) else {
             return;
         };
-        let open = self.battery_part * battery.open_circuit_voltage(charge);
+        let open = self.battery_fraction * battery.open_circuit_voltage(charge);
         if open == 0.0 {
             self.supply = EMPTY;
             return;
@@ -268,7 +268,7 @@ impl Propulsion {
         let Some(battery) = &self.battery else {
             return true;
         };
-        let open = self.battery_part * battery.open_circuit_voltage(charge);
+        let open = self.battery_fraction * battery.open_circuit_voltage(charge);
         if open == 0.0 {
             return false;
         }

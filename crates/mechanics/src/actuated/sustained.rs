@@ -9,7 +9,7 @@ use crate::System;
 /// The voltage sags under the total load: thrusts that each rotor can produce alone may not be possible all at once.
 ///
 /// ```
-/// use fly_mechanics::{System, sustained_part};
+/// use fly_mechanics::{System, sustained_fraction};
 ///
 /// let system = System::from_toml(
 ///     r#"
@@ -31,12 +31,12 @@ use crate::System;
 ///     "#,
 /// )?;
 /// // 12 N need 13.9 V; three cells have 12.3 V.
-/// let part = sustained_part(&system, 1.0, &[12.0]).expect("a battery");
+/// let part = sustained_fraction(&system, 1.0, &[12.0]).expect("a battery");
 /// assert!((0.8..0.9).contains(&part), "{part}");
-/// assert_eq!(sustained_part(&system, 1.0, &[6.0]), Some(1.0));
+/// assert_eq!(sustained_fraction(&system, 1.0, &[6.0]), Some(1.0));
 /// # Ok::<(), fly_mechanics::description::DescriptionError>(())
 /// ```
-pub fn sustained_part(system: &System, charge: f64, thrusts: &[f64]) -> Option<f64> {
+pub fn sustained_fraction(system: &System, charge: f64, thrusts: &[f64]) -> Option<f64> {
     let mut propulsion = Propulsion::new(system).filter(Propulsion::has_battery)?;
     let mut holds = |part: f64| propulsion.holds(charge, thrusts, part);
     if holds(1.0) {

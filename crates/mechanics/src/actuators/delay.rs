@@ -7,16 +7,16 @@
 ///
 /// let mut delay = CommandDelay::new(vec![0.03]);
 /// delay.start(&[1.0]); // as if it had been given for long
-/// delay.give(&[2.0]);
+/// delay.send(&[2.0]);
 /// delay.advance(0.02);
-/// delay.give(&[4.0]);
+/// delay.send(&[4.0]);
 ///
 /// let mut acting = [0.0];
-/// let changes_in = delay.acting(0.0, &mut acting); // now
+/// let changes_in = delay.in_effect(0.0, &mut acting); // now
 /// assert!(acting == [1.0] && (changes_in - 0.01).abs() < 1e-12);
-/// let changes_in = delay.acting(0.01, &mut acting); // 0.01 s later
+/// let changes_in = delay.in_effect(0.01, &mut acting); // 0.01 s later
 /// assert!(acting == [2.0] && (changes_in - 0.02).abs() < 1e-12);
-/// assert_eq!(delay.acting(0.03, &mut acting), f64::INFINITY);
+/// assert_eq!(delay.in_effect(0.03, &mut acting), f64::INFINITY);
 /// assert_eq!(acting, [4.0]);
 /// ```
 ///
@@ -74,7 +74,7 @@ impl CommandDelay {
     ///
     /// # Panics
     /// If the number of commands is not that of the delays.
-    pub fn give(&mut self, commands: &[f64]) {
+    pub fn send(&mut self, commands: &[f64]) {
         let last = self.count - 1;
         if self.at(last) == commands {
             return;
@@ -97,7 +97,7 @@ impl CommandDelay {
     ///
     /// # Panics
     /// If `acting` does not have one entry per delay.
-    pub fn acting(&self, later: f64, acting: &mut [f64]) -> f64 {
+    pub fn in_effect(&self, later: f64, acting: &mut [f64]) -> f64 {
         assert_eq!(acting.len(), self.delays.len(), "number of commands");
         let mut left = f64::INFINITY;
         // Most delays are equal.

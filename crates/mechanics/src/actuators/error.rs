@@ -112,15 +112,15 @@ pub enum RotorError {
     #[error(
         "rotor `{rotor}`: give `time_constant` or `motor`, not both: the thrust lags as the motor's speed does"
     )]
-    SecondLag {
+    LagAndMotor {
         /// The rotor.
         rotor: String,
     },
     /// Its motor has an inertia, but its sense of rotation is unknown.
     #[error(
-        "rotor `{rotor}`: a motor with `inertia` needs a `drag_ratio`, whose sign says in which sense the rotor turns"
+        "rotor `{rotor}`: a motor with `inertia` needs a `drag_ratio`, whose sign is the rotor's sense of rotation"
     )]
-    WithoutSense {
+    NoSpinDirection {
         /// The rotor.
         rotor: String,
     },

@@ -106,12 +106,12 @@ impl Rotor {
         };
         let rotor = self.name.clone();
         if motor.inertia > 0.0 && self.drag_ratio == 0.0 {
-            return Err(RotorError::WithoutSense { rotor });
+            return Err(RotorError::NoSpinDirection { rotor });
         }
         let speed = (0.5 * self.thrust[1].max(0.0) / coefficient).sqrt();
         let lag = motor.lag(speed, self.drag_ratio.abs() * coefficient);
         if self.time_constant != 0.0 && self.time_constant != lag {
-            return Err(RotorError::SecondLag { rotor });
+            return Err(RotorError::LagAndMotor { rotor });
         }
         Ok(lag)
     }

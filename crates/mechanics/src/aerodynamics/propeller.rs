@@ -64,7 +64,7 @@ pub enum PropellerError {
     },
     /// The speed cannot be computed from the thrust.
     #[error(
-        "`{key}` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows"
+        "`{key}` needs `thrust_coefficient`, N/(rad/s)^2, which relates thrust and rotor speed"
     )]
     WithoutSpeed {
         /// `aerodynamics` or `motor`.

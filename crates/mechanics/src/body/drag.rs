@@ -36,7 +36,7 @@ pub struct Drag<T: RealField + Copy> {
 /// Why coefficients do not define a drag.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the {part} drag must be three finite numbers that are not negative, found {value}: a negative one would feed energy into the motion"
+    "the {part} drag must be three finite numbers that are not negative, found {value}: negative drag would add energy"
 )]
 pub struct DragError<T: RealField + Copy> {
     /// `linear`, `angular` or `quadratic`.

@@ -164,11 +164,13 @@ fn check_edges(vertices: &[Vector3<f64>], triangles: &[[usize; 3]]) -> Result<()
         };
         let (from, to) = ends(turned);
         return Err(match more.as_slice() {
-            [first, second, ..] if (up.len() + down.len()) % 2 == 0 => MeshError::Turned {
-                triangles: [*first, *second],
-                from,
-                to,
-            },
+            [first, second, ..] if (up.len() + down.len()) % 2 == 0 => {
+                MeshError::InconsistentWinding {
+                    triangles: [*first, *second],
+                    from,
+                    to,
+                }
+            }
             many => MeshError::Hole {
                 triangle: many[0],
                 from,

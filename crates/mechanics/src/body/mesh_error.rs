@@ -44,7 +44,7 @@ pub enum MeshError {
         "triangles {} and {} (counted from 0) run along their common edge from {from:?} to {to:?} m in the same direction: one of them is inside out",
         triangles[0], triangles[1]
     )]
-    Turned {
+    InconsistentWinding {
         /// Both, from 0.
         triangles: [usize; 2],
         /// Where the edge begins, m.

@@ -34,7 +34,11 @@ const SURFACES: [&str; 4] = ["disc", "sphere", "ellipsoid", "blade"];
 /// The keys of a loop.
 pub(super) const LOOP: [Key; 7] = [
     Key::new("name", Value::Text, "Its name. Default `loop 0`, ..."),
-    Key::required("type", Value::Word(&TYPES), "What the frames may do."),
+    Key::required(
+        "type",
+        Value::Word(&TYPES),
+        "The relative motion that the loop closure permits.",
+    ),
     FROM,
     Key::new(
         "from_frame",
@@ -47,7 +51,7 @@ pub(super) const LOOP: [Key; 7] = [
         Value::Table(&FRAME),
         "The frame in `to`. Default: that of the body.",
     ),
-    Key::new("length", Value::Number, "Of a distance alone, m."),
+    Key::new("length", Value::Number, "Of `distance`: the distance, m."),
 ];
 
 /// The keys of what rolls, of all kinds.
@@ -63,7 +67,11 @@ pub(super) const ROLLING: [Key; 10] = [
         Value::Text,
         "The body of the plane. Default \"world\".",
     ),
-    Key::required("to", Value::Text, "The body that rolls, slides or is led."),
+    Key::required(
+        "to",
+        Value::Text,
+        "The body that rolls, slides or carries the blade.",
+    ),
     Key::new(
         "to_frame",
         Value::Table(&FRAME),
@@ -72,12 +80,12 @@ pub(super) const ROLLING: [Key; 10] = [
     Key::new(
         "from_frame",
         Value::Table(&FRAME),
-        "Not of a blade: the plane is its z = 0. Default: that of the body `from`.",
+        "The frame whose plane z = 0 is the contact plane; not of a blade. Default: that of the body `from`.",
     ),
     Key::new(
         "slides",
         Value::Boolean,
-        "Not of a blade: without friction in place of rolling. Default false.",
+        "Slides without friction instead of rolling; not of a blade. Default false.",
     ),
     Key::new("radius", Value::Number, "Of a disc or a sphere, m."),
     Key::new(
@@ -94,19 +102,23 @@ pub(super) const COUPLING: [Key; 3] = [
     Key::required(
         "terms",
         Value::List(&Value::Table(&TERM)),
-        "What is summed, one for each joint.",
+        "The terms of the sum, one for each joint.",
     ),
     Key::new(
         "offset",
         Value::Number,
-        "What the sum is, rad or m. Default 0.",
+        "The value of the sum, rad or m. Default 0.",
     ),
 ];
 
 const TERM: [Key; 3] = [
     Key::required("joint", Value::Text, "The joint."),
     COMPONENT,
-    Key::new("factor", Value::Number, "Of its position. Default 1."),
+    Key::new(
+        "factor",
+        Value::Number,
+        "Factor of its position. Default 1.",
+    ),
 ];
 
 const FRAME: [Key; 3] = [

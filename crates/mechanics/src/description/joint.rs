@@ -46,7 +46,7 @@ pub(super) const JOINT: [Key; 11] = [
     Key::required(
         "type",
         Value::Word(&TYPES),
-        "How the body moves; `schoenflies`: all translations and the rotation about one axis.",
+        "The type of joint; `schoenflies`: all translations and the rotation about one axis.",
     ),
     Key::new(
         "name",
@@ -110,7 +110,7 @@ const LIMITS: [Key; 5] = [
     Key::new(
         "stop",
         Value::Table(&contact::STOP),
-        "Stops the joint at its limits, in the simulation. Default: nothing does.",
+        "Mechanical stops at the limits, in the simulation. Default: none.",
     ),
 ];
 

@@ -15,12 +15,12 @@ pub(super) const MESH: [Key; 5] = [
     Key::new(
         "scale",
         Value::Number,
-        "Makes metres of the file's unit: 0.001 for millimetres. Default 1.",
+        "Scale from the file's unit to metres: 0.001 for millimetres. Default 1.",
     ),
     Key::new(
         "volume",
         Value::Number,
-        "m^3. With `center` and `inertia` in the place of the file: what logs have of it.",
+        "Its volume, m^3: with `center` and `inertia` instead of `file`, as in logs.",
     ),
     Key::new(
         "center",

@@ -203,4 +203,4 @@ pub use mesh::mesh_numbers;
 /// The keys of a description.
 pub const KEYS: &[Key] = &table::SYSTEM;
 
-pub use urdf::{MeshFolders, Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+pub use urdf::{MeshFolders, NonPhysicalInertia, UrdfMotors, UrdfOptions, UrdfRoot};

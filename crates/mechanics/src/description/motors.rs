@@ -102,7 +102,7 @@ pub(super) fn component(
         (None, dof) => {
             let missing = table.error(Problem::MissingKey("component".to_owned()));
             let help = format!(
-                "the joint has {dof} degrees of freedom; say which one is meant, counted from 0"
+                "the joint has {dof} degrees of freedom; specify which one, counted from 0"
             );
             Err(missing.helped(Some(help)))
         }

@@ -28,12 +28,12 @@ pub(super) struct Entry<'a> {
 }
 
 /// Where something stands.
-pub(super) struct Place {
+pub(super) struct SourceSpan {
     path: String,
     span: Range<usize>,
 }
 
-impl Place {
+impl SourceSpan {
     /// An error about it.
     pub fn error(self, problem: impl Into<Problem>) -> DescriptionError {
         DescriptionError {
@@ -125,19 +125,19 @@ impl<'a> Table<'a> {
     }
 
     /// The place of the value under these keys, as deep as they lead.
-    pub fn deepest(&self, keys: &[&str]) -> Place {
+    pub fn deepest(&self, keys: &[&str]) -> SourceSpan {
         let below = keys
             .split_first()
             .and_then(|(key, rest)| Some((self.get(key)?, rest)));
         match below {
             Some((entry, rest)) => match entry.table() {
                 Ok(table) => table.deepest(rest),
-                Err(_) => Place {
+                Err(_) => SourceSpan {
                     span: entry.value.span(),
                     path: entry.path,
                 },
             },
-            None => Place {
+            None => SourceSpan {
                 path: self.path.clone(),
                 span: self.span.clone(),
             },

@@ -44,17 +44,17 @@ pub(super) const ROTOR: [Key; 12] = [
     Key::new(
         "radius",
         Value::Number,
-        "m: with it the simulated rotor feels the ground.",
+        "Radius, m: the simulated rotor then has ground effect.",
     ),
     Key::new(
         "aerodynamics",
         Value::Table(&AERODYNAMICS),
-        "What the flow does to the rotor, in the simulation alone; needs `thrust_coefficient`. Default: nothing.",
+        "Aerodynamic forces on the rotor, only in the simulation; needs `thrust_coefficient`. Default: none.",
     ),
     Key::new(
         "motor",
         Value::Table(&propulsion::MOTOR),
-        "What turns it in the simulation, in place of `time_constant`; needs `thrust_coefficient`. Default: none.",
+        "Its motor in the simulation, instead of `time_constant`; needs `thrust_coefficient`. Default: none.",
     ),
 ];
 
@@ -96,12 +96,12 @@ const TILT: [Key; 5] = [
     Key::new(
         "segments",
         Value::Count,
-        "Chords that replace the arc of the largest thrust in the allocation. Default 8.",
+        "Chords that approximate the arc of the largest thrust in the allocation. Default 8.",
     ),
     Key::new(
         "servo",
         Value::Table(&servo::SERVO),
-        "Turns a described joint of the body in the simulation. Default: none.",
+        "A servo that drives a described joint of the body, in the simulation. Default: none.",
     ),
 ];
 
@@ -142,8 +142,8 @@ fn keys(error: &RotorError) -> Vec<&'static str> {
             PropellerError::WithoutSpeed { key } => vec![key],
             PropellerError::Efficiency { .. } => vec!["motor", "efficiency"],
         },
-        E::SecondLag { .. } => vec!["time_constant"],
-        E::WithoutSense { .. } => vec!["motor", "inertia"],
+        E::LagAndMotor { .. } => vec!["time_constant"],
+        E::NoSpinDirection { .. } => vec!["motor", "inertia"],
         E::DuplicateName { .. } => vec!["name"],
     }
 }

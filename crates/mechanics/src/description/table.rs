@@ -50,7 +50,7 @@ pub(super) const SYSTEM: [Key; 12] = [
     Key::new(
         "battery",
         Value::Table(&propulsion::BATTERY),
-        "Feeds the motors of rotors in the simulation. Default: they have any voltage.",
+        "Supplies the motors of rotors in the simulation. Default: unlimited voltage.",
     ),
     Key::new(
         "springs",
@@ -65,22 +65,22 @@ pub(super) const SYSTEM: [Key; 12] = [
     Key::new(
         "loops",
         Value::List(&Value::Table(&constraints::LOOP)),
-        "What closes loops of the tree: frames that stay together. Of simulated plants alone.",
+        "Loop closures: constraints between two frames. Only in simulated plants.",
     ),
     Key::new(
         "couplings",
         Value::List(&Value::Table(&constraints::COUPLING)),
-        "Gears and belts: the sum of factor times position equals `offset`. Of simulated plants alone.",
+        "Gears and belts: the sum of factor times position equals `offset`. Only in simulated plants.",
     ),
     Key::new(
         "rolling",
         Value::List(&Value::Table(&constraints::ROLLING)),
-        "Bodies that roll without slipping, slide or are led by a blade.",
+        "Bodies that roll without slipping, slide, or move like a blade on ice.",
     ),
     Key::new(
         "ropes",
         Value::List(&Value::Table(&rope::ROPE)),
-        "Ropes, which pull and never push; no controller and no reference knows them.",
+        "Ropes, which transmit tension only; controllers and references ignore them.",
     ),
 ];
 
@@ -94,7 +94,7 @@ const BODY: [Key; 14] = [
     Key::new(
         "joint",
         Value::Any(&[Value::Word(&joint::WORDS), Value::Table(&joint::JOINT)]),
-        "How it moves on its parent: a word, or a table. Default \"free\" if the parent is the world; else it must be there.",
+        "The joint on its parent: a type, or a table. Default \"free\" if the parent is the world; required otherwise.",
     ),
     Key::new(
         "position",
@@ -115,7 +115,7 @@ const BODY: [Key; 14] = [
     Key::new(
         "parts",
         Value::List(&Value::Table(&mass::PART)),
-        "Instead of mass, inertia and shape: what it is made of, each at its pose in the body frame. A part with only a `mass` is a point.",
+        "Instead of mass, inertia and shape: the parts of the body, each at its pose in the body frame. A part with only a `mass` is a point.",
     ),
     Key::new(
         "drag",
@@ -125,12 +125,12 @@ const BODY: [Key; 14] = [
     Key::new(
         "contacts",
         Value::List(&Value::Table(&contact::CONTACT)),
-        "What touches the ground of a simulation. Default: nothing.",
+        "Points that touch the ground of a simulation. Default: none.",
     ),
     Key::new(
         "visuals",
         Value::List(&Value::Table(&visual::VISUAL)),
-        "What it looks like in logs, reports and live views. Default: bars, boxes and drums of its masses and joints.",
+        "Its appearance in logs, reports and live views. Default: bars, boxes and drums of its masses and joints.",
     ),
 ];
 
@@ -341,7 +341,7 @@ impl<'a> Bodies<'a> {
 
     /// The error with its place. Parents that are not there have been found before.
     fn place(&self, error: ModelError) -> DescriptionError {
-        let ModelError::Circle(left) = &error else {
+        let ModelError::Cycle(left) = &error else {
             return self.entry.error(error);
         };
         // What was left includes bodies that only hang on the circle: following parents leads into it.
@@ -360,7 +360,7 @@ impl<'a> Bodies<'a> {
             if let Some(start) = way.iter().position(|before| *before == body) {
                 let circle = &way[start..];
                 let names = circle.iter().map(|i| self.read[*i].0.name.clone());
-                let error = ModelError::Circle(names.collect());
+                let error = ModelError::Cycle(names.collect());
                 return self.tables[circle[0]].deepest(&["parent"]).error(error);
             }
             way.push(body);
@@ -386,7 +386,7 @@ fn body<'a>(
         None if parent == "world" => Described::new(Joint::free(), name),
         None => {
             let missing = table.error(Problem::MissingKey("joint".to_owned()));
-            let help = "say how the body moves on its parent: `joint = \"fixed\"`, `joint = { type = \"revolute\", axis = [0, 0, 1] }`, …";
+            let help = "expected the joint on its parent: `joint = \"fixed\"`, `joint = { type = \"revolute\", axis = [0, 0, 1] }`, …";
             return Err(missing.helped(Some(help)));
         }
     };

@@ -9,7 +9,7 @@ use super::{DescriptionError, table};
 use crate::{Vehicle, VehicleError};
 
 const HELP: &str =
-    "what flies is one free body with rotors; `fly_mechanics::System` reads any system of bodies";
+    "a vehicle is one free body with rotors; `fly_mechanics::System` reads any system of bodies";
 
 /// # Reading descriptions
 impl Vehicle {

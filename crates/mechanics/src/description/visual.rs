@@ -8,7 +8,7 @@ use super::keys::{Key, VECTOR, Value};
 use super::pose::{ORIENTATION, pose};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
-use crate::visual::{MOST_TRIANGLES, Surface, VisualShape};
+use crate::visual::{MAX_TRIANGLES, Surface, VisualShape};
 
 /// All but the body.
 pub(super) type Seen = (SE3<f64>, VisualShape, Option<[f64; 4]>);
@@ -21,7 +21,7 @@ pub(super) const VISUAL: [Key; 7] = [
     Key::new(
         "mesh",
         Value::Text,
-        "Triangles as the text of an OBJ file, lines of `v x y z` (m) and `f a b c`; reading a URDF makes this of its meshes. At most 5000 in all bodies together.",
+        "Triangles as the text of an OBJ file, lines of `v x y z` (m) and `f a b c`; the meshes of a URDF are converted to this. At most 5000 in all bodies together.",
     ),
     Key::new(
         "position",
@@ -36,7 +36,7 @@ pub(super) const VISUAL: [Key; 7] = [
     Key::new(
         "color",
         Value::Numbers(4),
-        "Red, green, blue and opacity, each from 0 to 1. Default: whoever shows it chooses.",
+        "Red, green, blue and opacity, each from 0 to 1. Default: chosen by the viewer.",
     ),
 ];
 
@@ -95,8 +95,8 @@ fn mesh(entry: &Entry<'_>, triangles: &mut usize) -> Result<Surface, Description
         out_of_range(entry, expected, error.to_string())
     })?;
     *triangles += surface.triangles().len();
-    if *triangles > MOST_TRIANGLES {
-        let expected = format!("at most {MOST_TRIANGLES} triangles in all meshes together");
+    if *triangles > MAX_TRIANGLES {
+        let expected = format!("at most {MAX_TRIANGLES} triangles in all meshes together");
         return Err(out_of_range(entry, &expected, triangles.to_string()));
     }
     Ok(surface)

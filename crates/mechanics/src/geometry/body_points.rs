@@ -42,7 +42,10 @@ impl BodyPoints {
             } else if point.iter().all(|x| x.is_finite()) {
                 continue;
             } else {
-                format!("the place {:?}, expected finite numbers", point.as_slice())
+                format!(
+                    "the position {:?}, expected finite numbers",
+                    point.as_slice()
+                )
             };
             return Err(CoordinatesError::Particle { particle, what });
         }

@@ -40,7 +40,7 @@ impl<C: Coordinates> Embedded for C {
 /// ```
 ///
 /// A chart is [`Coordinates`]: connection, Hessian, equations of motion follow. Its velocities are the rates of q, so they commute. It extends until a normal
-/// of the manifold becomes a tangent of its origin ([`quality`](Self::quality)); before that, [`follow`](Self::follow) creates the next one, whose tangent
+/// of the manifold becomes a tangent of its origin ([`quality`](Self::quality)); before that, [`recentered`](Self::recentered) creates the next one, whose tangent
 /// basis is as close as possible to this one's. This continues a tangent basis along a curve. Around a closed curve it need not return to itself, and on some
 /// manifolds, such as the sphere, no global smooth basis exists (the hairy ball theorem): several charts are unavoidable.
 ///
@@ -70,9 +70,9 @@ impl<C: Coordinates> Embedded for C {
 /// assert!(north.quality(&dvector![1.0, 0.0, 0.0])? < 1e-15);
 ///
 /// // The tangent basis is followed around a triangle with three right angles, and comes back turned by one.
-/// let around = north.follow(&dvector![0.8, 0.0, 0.6])?.follow(&dvector![1.0, 0.0, 0.0])?;
-/// let around = around.follow(&dvector![0.6, 0.8, 0.0])?.follow(&dvector![0.0, 1.0, 0.0])?;
-/// let around = around.follow(&dvector![0.0, 0.6, 0.8])?.follow(&dvector![0.0, 0.0, 1.0])?;
+/// let around = north.recentered(&dvector![0.8, 0.0, 0.6])?.recentered(&dvector![1.0, 0.0, 0.0])?;
+/// let around = around.recentered(&dvector![0.6, 0.8, 0.0])?.recentered(&dvector![0.0, 1.0, 0.0])?;
+/// let around = around.recentered(&dvector![0.0, 0.6, 0.8])?.recentered(&dvector![0.0, 0.0, 1.0])?;
 /// let turn = north.tangent_basis().tr_mul(around.tangent_basis());
 /// assert!((turn[(1, 0)].atan2(turn[(0, 0)]).abs() - FRAC_PI_2).abs() < 1e-14);
 /// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
@@ -117,7 +117,7 @@ impl<M: Embedded> Chart<M> {
     ///
     /// # Errors
     /// As [`new`](Self::new); [`CoordinatesError::Singular`] if [`quality`](Self::quality) is zero.
-    pub fn follow(&self, x: &DVector<f64>) -> Result<Self, CoordinatesError>
+    pub fn recentered(&self, x: &DVector<f64>) -> Result<Self, CoordinatesError>
     where
         M: Clone,
     {

@@ -285,23 +285,23 @@ pub fn appell(
 /// Minimal coordinates whose last rates are determined by the first, `q_C_dot = -W(q) q_F_dot`, Konz (B.14): with the velocities
 /// `ξ~ = q_F_dot` and `η = q_C_dot + W q_F_dot`, [`HamelEquation`] is the Lagrange-d'Alembert equation (B.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedCoordinates<W>(pub W);
+pub struct DependentCoordinates<W>(pub W);
 
 /// The dependence of the last rates on the first.
-pub trait Leading {
+pub trait CoordinateDependence {
     /// The number of independent coordinates.
-    fn free(&self) -> usize;
+    fn independent(&self) -> usize;
 
     /// The number of dependent coordinates.
-    fn led(&self) -> usize;
+    fn dependent(&self) -> usize;
 
     /// `W(q)`, one row per dependent coordinate.
     fn matrix<T: RealField + Copy>(&self, q: &DVector<T>) -> DMatrix<T>;
 }
 
-impl<W: Leading> Coordinates for LedCoordinates<W> {
+impl<W: CoordinateDependence> Coordinates for DependentCoordinates<W> {
     fn config_dim(&self) -> usize {
-        self.0.free() + self.0.led()
+        self.0.independent() + self.0.dependent()
     }
 
     fn dof(&self) -> usize {
@@ -309,9 +309,9 @@ impl<W: Leading> Coordinates for LedCoordinates<W> {
     }
 
     fn kinematic_matrix<T: RealField + Copy>(&self, q: &DVector<T>) -> DMatrix<T> {
-        let (free, led) = (self.0.free(), self.0.led());
-        let mut A = DMatrix::identity(free + led, free + led);
-        A.view_mut((free, 0), (led, free))
+        let (free, dependent) = (self.0.independent(), self.0.dependent());
+        let mut A = DMatrix::identity(free + dependent, free + dependent);
+        A.view_mut((free, 0), (dependent, free))
             .copy_from(&-self.0.matrix(q));
         A
     }

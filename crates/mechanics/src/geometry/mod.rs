@@ -26,7 +26,7 @@
 //! | projection onto `φ(x) = 0`, stabilisation | | [`project`], [`stabilized_rate`] |
 //! | equations of motion of any Lagrangian, momentum, Hamiltonian | `L(x, ξ, t)`, `p`, `H`, `G` | [`LagrangeEquation`] |
 //! | particle systems with springs and dampers; a rigid body of particles | `r_p(x)` | [`ParticleSystem`], [`BodyPoints`], [`RigidParticles`] |
-//! | nonholonomic constraints: motion, reactions, integrability, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`LedCoordinates`] |
+//! | nonholonomic constraints: motion, reactions, integrability, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`DependentCoordinates`] |
 //! | further constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
 //! Predefined: [`Minimal`], [`PlanarPose`], [`RotationMatrix`], [`Quaternion`], [`EulerAngles`], [`Pose`]; pairs `(A, B)` and lists `Vec<C>` of coordinates are
@@ -157,7 +157,9 @@ pub use derivative::{
 };
 pub use error::CoordinatesError;
 pub use forms::Forms;
-pub use hamel::{HamelEquation, Leading, LedCoordinates, appell, constraint_curvature};
+pub use hamel::{
+    CoordinateDependence, DependentCoordinates, HamelEquation, appell, constraint_curvature,
+};
 pub use kinematics::{
     acceleration, condition_number, constraint_inverse, constraint_jacobian, normal_projector,
     tangent_projector, velocity,

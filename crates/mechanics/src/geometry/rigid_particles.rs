@@ -44,7 +44,7 @@ impl RigidParticles {
     pub fn new(points: Vec<Vector3<f64>>) -> Result<Self, CoordinatesError> {
         if let Some(particle) = points.iter().position(|h| !h.iter().all(|h| h.is_finite())) {
             let what = format!(
-                "the place {:?}, expected finite numbers",
+                "the position {:?}, expected finite numbers",
                 points[particle].as_slice()
             );
             return Err(CoordinatesError::Particle { particle, what });
@@ -55,7 +55,7 @@ impl RigidParticles {
             _ => Err(CoordinatesError::Particle {
                 particle: points.len().saturating_sub(1),
                 what: format!(
-                    "all others in one plane with it: {} particles make no body. Expected at least four that do not lie in a plane",
+                    "a position coplanar with all others: expected at least four particles that are not coplanar, found {}",
                     points.len()
                 ),
             }),

@@ -62,7 +62,7 @@ pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
 /// ball.configuration[0] = 1.0;
 ///
 /// let events = [Direction::Falling];
-/// let mut integrator = Adaptive::new(&model, Tolerance::default()).watching(&events);
+/// let mut integrator = Adaptive::new(&model, Tolerance::default()).with_events(&events);
 /// let mut bounces = Vec::new();
 /// let fall = |_: &SystemState<f64>, xi_dot: &mut [f64]| xi_dot[0] = -9.81;
 /// let height = |ball: &SystemState<f64>, value: &mut [f64]| value[0] = ball.configuration[0];
@@ -105,7 +105,7 @@ impl<T: RealField + Copy> Adaptive<T> {
 
     /// Adds one event per direction, see [`advance_to_event`](Self::advance_to_event).
     #[must_use]
-    pub fn watching(mut self, events: &[Direction]) -> Self {
+    pub fn with_events(mut self, events: &[Direction]) -> Self {
         self.directions = events.to_vec();
         self.before = vec![T::zero(); events.len()];
         self.after = self.before.clone();
@@ -139,7 +139,7 @@ impl<T: RealField + Copy> Adaptive<T> {
 
     /// The same up to the first event, whose index it returns; `None` at the time `until`.
     ///
-    /// `events(motion, values)` writes one value per direction of [`watching`](Self::watching); an event is a zero crossing of one of them
+    /// `events(motion, values)` writes one value per direction of [`with_events`](Self::with_events); an event is a zero crossing of one of them
     /// in its direction. The time is accurate to 1e-12 of a step, and the motion is just beyond the crossing, so that continuing does not
     /// find it again. After an event the step size is determined anew, starting from short steps.
     ///

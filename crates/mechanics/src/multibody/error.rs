@@ -31,7 +31,7 @@ pub enum ModelError {
     #[error("a body must not be named `world`: this is the name of the inertial frame")]
     ReservedName,
     /// A body's parent does not exist.
-    #[error("body `{body}` hangs on `{parent}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
+    #[error("the parent of body `{body}` is `{parent}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
     UnknownParent {
         /// The body.
         body: String,
@@ -41,8 +41,8 @@ pub enum ModelError {
         nearest: Option<String>,
     },
     /// A cycle of bodies that carry each other, none of them on the world.
-    #[error("the bodies {} hang on each other in a circle; close loops by constraints instead", list(.0))]
-    Circle(Vec<String>),
+    #[error("the parents of the bodies {} form a cycle; close loops with constraints instead", list(.0))]
+    Cycle(Vec<String>),
     /// A spring or damper connects a body that does not exist.
     #[error("a {element} connects `{name}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
     UnknownEnd {

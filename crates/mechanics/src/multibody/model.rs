@@ -490,7 +490,7 @@ fn parents_first<T: RealField + Copy>(bodies: &[Body<T>]) -> Result<Vec<usize>, 
         }
         if order.len() == before {
             let left = bodies.iter().zip(&placed).filter(|(_, placed)| !**placed);
-            return Err(ModelError::Circle(
+            return Err(ModelError::Cycle(
                 left.map(|(body, _)| body.name.clone()).collect(),
             ));
         }

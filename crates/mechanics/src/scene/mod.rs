@@ -63,8 +63,8 @@ impl From<Shape> for Part {
 #[derive(Clone, Debug, Serialize, PartialEq)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Shape {
-    /// A round bar between two points.
-    Bar {
+    /// A rod between two points.
+    Rod {
         /// One end.
         from: Point,
         /// The other end.
@@ -74,21 +74,21 @@ pub enum Shape {
     },
     /// A box.
     Box {
-        /// Its middle.
+        /// Its centre.
         center: Point,
         /// Its half edges, as vectors.
         edges: [Point; 3],
     },
-    /// A ball.
-    Ball {
-        /// Its middle.
+    /// A sphere.
+    Sphere {
+        /// Its centre.
         center: Point,
         /// Its radius.
         radius: f64,
     },
-    /// A joint: a drum about its axis.
-    Drum {
-        /// Its middle.
+    /// A cylinder, such as a joint.
+    Cylinder {
+        /// Its centre.
         center: Point,
         /// Its axis, of length one.
         axis: Point,
@@ -113,7 +113,7 @@ pub struct RotorShape {
     pub name: String,
     /// Number of the body that carries it.
     pub body: usize,
-    /// Its middle.
+    /// Its centre.
     pub position: Point,
     /// Direction of its thrust without tilt, of length one.
     pub axis: Point,
@@ -122,7 +122,7 @@ pub struct RotorShape {
     /// Radius of its disc.
     pub radius: f64,
     /// Its largest thrust, N.
-    pub most: f64,
+    pub max_thrust: f64,
 }
 
 /// A rope.
@@ -171,7 +171,7 @@ impl Scene {
             let longest = points.iter().map(Vector3::norm).fold(0.0, f64::max);
             let mut shapes = Vec::new();
             for point in points.iter().filter(|point| point.norm() > 1e-3 * longest) {
-                let bar = Shape::Bar {
+                let bar = Shape::Rod {
                     from: [0.0; 3],
                     to: (*point).into(),
                     radius: SLENDER * longest.max(point.norm()),
@@ -199,7 +199,7 @@ impl Scene {
                 let half = edges.iter().map(Vector3::norm).fold(0.0, f64::max);
                 // What hangs far from its joint hangs by a bar.
                 if center.norm() > 1.2 * half {
-                    let bar = Shape::Bar {
+                    let bar = Shape::Rod {
                         from: [0.0; 3],
                         to: center.into(),
                         radius: 0.012 * center.norm(),
@@ -247,7 +247,7 @@ impl Scene {
                 center: [0.0; 3],
                 edges: [[0.18, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.0, 0.04]],
             };
-            let nose = Shape::Bar {
+            let nose = Shape::Rod {
                 from: [0.0; 3],
                 to: [0.3, 0.0, 0.0],
                 radius: 0.02,
@@ -272,7 +272,7 @@ impl Shape {
     fn reach(&self) -> f64 {
         let norm = |point: &Point| Vector3::from(*point).norm();
         match self {
-            Self::Bar { from, to, radius } => norm(from).max(norm(to)) + radius,
+            Self::Rod { from, to, radius } => norm(from).max(norm(to)) + radius,
             Self::Box { center, edges } => {
                 norm(center)
                     + edges
@@ -282,8 +282,8 @@ impl Shape {
                         .sum::<f64>()
                         .sqrt()
             }
-            Self::Ball { center, radius } => norm(center) + radius,
-            Self::Drum {
+            Self::Sphere { center, radius } => norm(center) + radius,
+            Self::Cylinder {
                 center,
                 radius,
                 length,
@@ -304,13 +304,13 @@ fn part(visual: &Visual) -> Part {
             center,
             edges: [0, 1, 2].map(|k| (axis(k) * (0.5 * lengths[k])).into()),
         },
-        VisualShape::Cylinder { radius, height } => Shape::Drum {
+        VisualShape::Cylinder { radius, height } => Shape::Cylinder {
             center,
             axis: axis(2).into(),
             radius: *radius,
             length: *height,
         },
-        VisualShape::Sphere { radius } => Shape::Ball {
+        VisualShape::Sphere { radius } => Shape::Sphere {
             center,
             radius: *radius,
         },
@@ -351,7 +351,7 @@ fn discs(system: &System, size: f64) -> Vec<RotorShape> {
             axis: rotor.axis.normalize().into(),
             tilt: rotor.tilt.as_ref().map(|tilt| tilt.axis.normalize().into()),
             radius,
-            most: rotor.thrust[1].abs().max(rotor.thrust[0].abs()),
+            max_thrust: rotor.thrust[1].abs().max(rotor.thrust[0].abs()),
         }
     });
     discs.collect()
@@ -388,7 +388,7 @@ fn joint(system: &System, body: BodyId, size: f64) -> Option<Shape> {
         JointKind::Revolute(_) | JointKind::Screw { .. } | JointKind::Cylindrical(_) => {
             // A propeller's bearing is smaller than an arm's elbow.
             let carries = (system.inputs.carriers()).contains(&body);
-            Some(Shape::Drum {
+            Some(Shape::Cylinder {
                 center: [0.0; 3],
                 axis: axis.into(),
                 radius: if carries { 0.5 * radius } else { radius },
@@ -396,7 +396,7 @@ fn joint(system: &System, body: BodyId, size: f64) -> Option<Shape> {
             })
         }
         JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) | JointKind::Universal { .. } => {
-            Some(Shape::Ball {
+            Some(Shape::Sphere {
                 center: [0.0; 3],
                 radius: 0.6 * radius,
             })

@@ -11,7 +11,7 @@ use crate::multibody::BodyId;
 pub use surface::Surface;
 
 /// Most triangles of all meshes of a system together: more would make logs and reports large, and nobody would see them. They make a log larger by less than 1 MB.
-pub const MOST_TRIANGLES: usize = 5000;
+pub const MAX_TRIANGLES: usize = 5000;
 
 /// Something of a body that is seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,12 +47,12 @@ pub enum VisualShape {
     Mesh(Arc<Surface>),
 }
 
-/// So many triangles each of these meshes may keep, for all of them together to have no more than [`MOST_TRIANGLES`]: small ones stay, large ones get equal shares.
+/// So many triangles each of these meshes may keep, for all of them together to have no more than [`MAX_TRIANGLES`]: small ones stay, large ones get equal shares.
 pub(crate) fn shares(counts: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..counts.len()).collect();
     order.sort_by_key(|mesh| counts[*mesh]);
     let mut shares = vec![0; counts.len()];
-    let mut left = MOST_TRIANGLES;
+    let mut left = MAX_TRIANGLES;
     for (done, mesh) in order.into_iter().enumerate() {
         shares[mesh] = counts[mesh].min(left / (counts.len() - done));
         left -= shares[mesh];

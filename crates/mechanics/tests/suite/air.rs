@@ -511,7 +511,7 @@ fn wrong_numbers_are_named() {
         (
             "thrust_coefficient = 6e-6",
             "",
-            "rotors[0].aerodynamics: rotor `0`: `aerodynamics` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows",
+            "rotors[0].aerodynamics: rotor `0`: `aerodynamics` needs `thrust_coefficient`, N/(rad/s)^2, which relates thrust and rotor speed",
         ),
         (
             "flapping = 0.0001",
@@ -521,7 +521,7 @@ fn wrong_numbers_are_named() {
         (
             "quadratic = [0.01, 0.02, 0.03]",
             "quadratic = [0.01, -0.02, 0.03]",
-            "bodies.frame.drag.quadratic: the quadratic drag must be three finite numbers that are not negative, found -0.02: a negative one would feed energy into the motion",
+            "bodies.frame.drag.quadratic: the quadratic drag must be three finite numbers that are not negative, found -0.02: negative drag would add energy",
         ),
     ] {
         assert!(good.contains(from), "{from:?}\n{good}");

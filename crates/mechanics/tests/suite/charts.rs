@@ -199,7 +199,7 @@ fn charts_are_followed_around_the_ellipsoid() {
     for k in 1..=400 {
         let x = at(std::f64::consts::TAU * f64::from(k) / 400.0);
         if chart.quality(&x).expect("sizes") < 0.8 {
-            let next = chart.follow(&x).expect("near");
+            let next = chart.recentered(&x).expect("near");
             let overlap = next.tangent_basis().tr_mul(chart.tangent_basis());
             assert!(overlap.symmetric_eigenvalues().min() > 0.79);
             chart = next;
@@ -209,11 +209,11 @@ fn charts_are_followed_around_the_ellipsoid() {
     }
     assert!((6..20).contains(&changes), "{changes}");
     // The path lies in a plane of symmetry: its basis comes back.
-    let last = chart.follow(&at(0.0)).expect("near");
+    let last = chart.recentered(&at(0.0)).expect("near");
     near("around", last.tangent_basis(), first.tangent_basis(), 1e-12);
     // Half way around there is no nearest one.
     let error = first
-        .follow(&at(std::f64::consts::FRAC_PI_2))
+        .recentered(&at(std::f64::consts::FRAC_PI_2))
         .expect_err("the end");
     assert!(
         matches!(

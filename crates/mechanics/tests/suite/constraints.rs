@@ -243,7 +243,7 @@ fn wrong_descriptions_are_explained() {
     let cases = [
         (
             set().with(rod("a", "a", 1.0)),
-            "constraint `rod` ties body `a` to itself; name two bodies, or `world`",
+            "constraint `rod` connects body `a` with itself; name two bodies, or `world`",
         ),
         (
             set().with(rod("a", "worlds", 1.0)),

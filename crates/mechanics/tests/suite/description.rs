@@ -395,7 +395,7 @@ fn tilt() {
 #[test]
 fn vehicles() {
     let help = Some(
-        "what flies is one free body with rotors; `fly_mechanics::System` reads any system of bodies",
+        "a vehicle is one free body with rotors; `fly_mechanics::System` reads any system of bodies",
     );
     check(
         "[[rotors]]",
@@ -413,7 +413,7 @@ fn vehicles() {
     check(
         "mass = 1.0",
         "mass = 1.0\njoint = { type = \"revolute\", axis = [0, 0, 1] }",
-        "bodies.airframe.joint: expected a free joint, but body `airframe` moves otherwise",
+        "bodies.airframe.joint: expected a free joint, but body `airframe` has another joint",
         "{ type = \"revolute\", axis = [0, 0, 1] }",
         help,
     );
@@ -441,28 +441,28 @@ fn vehicles() {
     check(
         "name = \"test\"",
         "name = \"test\"\nsprings = [{ to = \"airframe\", stiffness = { weight = 1 } }]",
-        "springs: springs act on the body: no controller of one free body knows them",
+        "springs: springs act on the body: the controller of a single free body does not model springs",
         "[{ to = \"airframe\", stiffness = { weight = 1 } }]",
         help,
     );
     check(
         "name = \"test\"",
         "name = \"test\"\ndampers = [{ to = \"airframe\", damping = { weight = 1 } }]",
-        "dampers: dampers act on body `airframe`: of all that resists a free body its controller knows the body's `drag`",
+        "dampers: dampers act on body `airframe`: the controller of a single free body models only the body's `drag`",
         "[{ to = \"airframe\", damping = { weight = 1 } }]",
         help,
     );
     check(
         "mass = 1.0",
         "mass = 1.0\njoint = { type = \"free\", damping = { linear = 0.1 } }",
-        "bodies.airframe.joint.damping: dampers act on body `airframe`: of all that resists a free body its controller knows the body's `drag`",
+        "bodies.airframe.joint.damping: dampers act on body `airframe`: the controller of a single free body models only the body's `drag`",
         "{ linear = 0.1 }",
         help,
     );
     check(
         "name = \"test\"",
         "name = \"test\"\nloops = [{ to = \"airframe\", type = \"spherical\" }]",
-        "loops: a free body has neither `loops` nor anything else that constrains its motion",
+        "loops: a free body cannot have `loops`: nothing may constrain its motion",
         "[{ to = \"airframe\", type = \"spherical\" }]",
         help,
     );

@@ -104,14 +104,14 @@ fn parents() {
     check(
         "mass = 1.0\ninertia = [1, 1, 1]\n\n[bodies.arm]",
         "parent = \"arm\"\njoint = \"fixed\"\nmass = 1.0\ninertia = [1, 1, 1]\n\n[bodies.arm]",
-        "bodies.base.parent: the bodies `base`, `arm` hang on each other in a circle; close loops by constraints instead",
+        "bodies.base.parent: the parents of the bodies `base`, `arm` form a cycle; close loops with constraints instead",
         "\"arm\"",
         "",
     );
     check(
         parent,
         "parent = \"arm\"",
-        "bodies.arm.parent: the bodies `arm` hang on each other in a circle; close loops by constraints instead",
+        "bodies.arm.parent: the parents of the bodies `arm` form a cycle; close loops with constraints instead",
         "\"arm\"",
         "",
     );
@@ -136,7 +136,7 @@ fn joints() {
         "",
         "bodies.hand: missing key `joint`",
         "[bodies.hand]",
-        "say how the body moves on its parent: `joint = \"fixed\"`, `joint = { type = \"revolute\", axis = [0, 0, 1] }`, …",
+        "expected the joint on its parent: `joint = \"fixed\"`, `joint = { type = \"revolute\", axis = [0, 0, 1] }`, …",
     );
     check(
         joint,
@@ -535,7 +535,7 @@ fn motors() {
         "",
         "motors[0]: missing key `component`",
         "[[motors]]",
-        "the joint has 2 degrees of freedom; say which one is meant, counted from 0",
+        "the joint has 2 degrees of freedom; specify which one, counted from 0",
     );
     check(
         "component = 1",
@@ -709,7 +709,7 @@ fn couplings() {
         "terms = [{ joint = \"wrist\" }]",
         "couplings[0].terms[0]: missing key `component`",
         "{ joint = \"wrist\" }",
-        "the joint has 2 degrees of freedom; say which one is meant, counted from 0",
+        "the joint has 2 degrees of freedom; specify which one, counted from 0",
     );
     check(
         terms,
@@ -721,7 +721,7 @@ fn couplings() {
     check(
         terms,
         "terms = [{ joint = \"base\", component = 0 }]",
-        "couplings[0].terms: constraint `coupling 0` couples coordinate 0 of the joint of body `base`, but that is no translation and no angle that counts its turns; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: tie frames instead",
+        "couplings[0].terms: constraint `coupling 0` couples coordinate 0 of the joint of body `base`, which is neither a translation nor an unbounded angle; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: constrain frames instead",
         "[{ joint = \"base\", component = 0 }]",
         "",
     );

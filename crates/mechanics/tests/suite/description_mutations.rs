@@ -2,7 +2,9 @@
 //! of it.
 
 use fly_mechanics::System;
-use fly_mechanics::description::{DescriptionError, Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+use fly_mechanics::description::{
+    DescriptionError, NonPhysicalInertia, UrdfMotors, UrdfOptions, UrdfRoot,
+};
 
 const URDF: &str = include_str!("../../testdata/urdf/arm6.urdf");
 
@@ -138,7 +140,8 @@ fn urdf() {
         let options = UrdfOptions {
             root: [UrdfRoot::Fixed, UrdfRoot::Free][chance.below(2)],
             motors: [UrdfMotors::Transmissions, UrdfMotors::EveryJoint][chance.below(2)],
-            unphysical: [Unphysical::Refuse, Unphysical::Raise][chance.below(2)],
+            non_physical_inertia: [NonPhysicalInertia::Refuse, NonPhysicalInertia::Raise]
+                [chance.below(2)],
             ..UrdfOptions::default()
         };
         System::from_urdf(text, &options)

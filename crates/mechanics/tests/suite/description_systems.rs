@@ -543,7 +543,7 @@ fn a_joint_that_moves_no_mass_is_noted() {
     let notes = system(text).notes;
     assert_eq!(
         notes,
-        ["bodies that move and carry no mass, so that no force determines their motion: `b`"]
+        ["moving bodies without mass, whose accelerations are undetermined: `b`"]
     );
 }
 

@@ -312,7 +312,7 @@ fn a_motion_without_mass_is_an_error() {
         let error = equation.acceleration(&[0.0; 6], &[0.0; 6], &mut xi_dot);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "the mass matrix is not positive definite: a joint moves nothing that has mass (or the state is not finite); \
+            "the mass matrix is not positive definite: a joint moves no mass (or the state is not finite); \
              give the bodies at the ends of the tree an inertia"
         );
     }

@@ -253,7 +253,7 @@ fn events_are_found_in_order() {
     motion.configuration[0] = 0.5;
     let mut seen = Vec::new();
     let events = [Direction::Falling, Direction::Rising, Direction::Any];
-    let mut integrator = Adaptive::new(&model, Tolerance::default()).watching(&events);
+    let mut integrator = Adaptive::new(&model, Tolerance::default()).with_events(&events);
     loop {
         let model = &model;
         let values = |motion: &SystemState<f64>, values: &mut [f64]| {
@@ -514,7 +514,7 @@ fn nothing_is_allocated() {
     let model = system(24, 4);
     let mut motion = start(&model, 5);
     let mut fixed = RungeKutta::new(&model, Scheme::DormandPrince8);
-    let mut adaptive = Adaptive::new(&model, Tolerance::default()).watching(&[Direction::Any]);
+    let mut adaptive = Adaptive::new(&model, Tolerance::default()).with_events(&[Direction::Any]);
     let mut variational = Variational::new(&model);
     let mut dynamics = pushed(&model);
     let allocations = fly_testing::allocations(|| {

@@ -171,7 +171,7 @@ fn what_encloses_nothing_is_told_with_its_place() {
     let mut turned = whole.clone();
     turned[3].swap(0, 1);
     match fails(turned) {
-        MeshError::Turned { triangles, .. } => assert!(triangles.contains(&3)),
+        MeshError::InconsistentWinding { triangles, .. } => assert!(triangles.contains(&3)),
         other => panic!("{other}"),
     }
     let inside_out = whole.iter().map(|[a, b, c]| [*a, *c, *b]).collect();

@@ -4,8 +4,8 @@
 
 use fly_mechanics::EqualityQp;
 use fly_mechanics::geometry::{
-    AccelerationConstraint, Basis, HamelEquation, LagrangeEquation, Lagrangian, Leading,
-    LedCoordinates, Minimal, WithVelocities, appell, commutation_coefficients,
+    AccelerationConstraint, Basis, CoordinateDependence, DependentCoordinates, HamelEquation,
+    LagrangeEquation, Lagrangian, Minimal, WithVelocities, appell, commutation_coefficients,
     constraint_curvature,
 };
 use nalgebra::{ComplexField, DMatrix, DVector, RealField, Vector2, convert, dmatrix, dvector};
@@ -80,12 +80,12 @@ fn constraints_with_curvature_cannot_be_integrated() {
 #[derive(Clone, Copy)]
 struct Example;
 
-impl Leading for Example {
-    fn free(&self) -> usize {
+impl CoordinateDependence for Example {
+    fn independent(&self) -> usize {
         2
     }
 
-    fn led(&self) -> usize {
+    fn dependent(&self) -> usize {
         2
     }
 
@@ -119,7 +119,7 @@ fn potential<T: RealField + Copy>(q: &DVector<T>) -> T {
 }
 
 fn hamel(q: &DVector<f64>, v_F: &DVector<f64>) -> HamelEquation {
-    let coordinates = LedCoordinates(Example);
+    let coordinates = DependentCoordinates(Example);
     let reduced = |q: &DVector<Dual64>| {
         use fly_mechanics::geometry::Coordinates;
         let A = coordinates.kinematic_matrix(q);
@@ -183,7 +183,7 @@ fn lagrange_and_d_alembert_move_as_the_multipliers_say() {
                 (0..2).map(|b| dW[2 + b][(a, j)] * W[(b, i)] - dW[2 + b][(a, i)] * W[(b, j)]);
             dW[j][(a, i)] - dW[i][(a, j)] + along_led.sum::<f64>()
         };
-        let coordinates = LedCoordinates(Example);
+        let coordinates = DependentCoordinates(Example);
         let found = constraint_curvature(&coordinates, 2, &q).expect("regular");
         let all = commutation_coefficients(&coordinates, &q).expect("regular");
         for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

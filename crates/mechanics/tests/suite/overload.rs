@@ -2,7 +2,7 @@
 
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::propulsion::{Circuit, Supply};
-use fly_mechanics::{ActuatedDynamics, System, sustained_part};
+use fly_mechanics::{ActuatedDynamics, System, sustained_fraction};
 
 use crate::random_tree::Random;
 
@@ -183,7 +183,7 @@ fn the_sustained_thrusts_are_those_that_rotors_reach() {
         let system = System::from_toml(&text).expect("a rail");
         let commands = [12.0; 4];
         for charge in [1.0, 0.2] {
-            let part = sustained_part(&system, charge, &commands).expect("a battery");
+            let part = sustained_fraction(&system, charge, &commands).expect("a battery");
             let mut dynamics = ActuatedDynamics::new(&system, 1e-3).expect("dynamics");
             let mut state = SystemState::at_rest(&system.model);
             state.velocity.extend([6.0; 4]);
@@ -204,5 +204,8 @@ fn the_sustained_thrusts_are_those_that_rotors_reach() {
         }
     }
     let without = System::from_toml("name = 'a'\n[bodies.a]\nmass = 1\ninertia = [1, 1, 1]");
-    assert_eq!(sustained_part(&without.expect("a body"), 1.0, &[]), None);
+    assert_eq!(
+        sustained_fraction(&without.expect("a body"), 1.0, &[]),
+        None
+    );
 }

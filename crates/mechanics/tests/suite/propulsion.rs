@@ -644,13 +644,13 @@ fn wrong_motors_are_named() {
             &winding,
             "drag_ratio = 0.016",
             "",
-            "rotors[0].motor.inertia: rotor `0`: a motor with `inertia` needs a `drag_ratio`, whose sign says in which sense the rotor turns",
+            "rotors[0].motor.inertia: rotor `0`: a motor with `inertia` needs a `drag_ratio`, whose sign is the rotor's sense of rotation",
         ),
         (
             &winding,
             "thrust_coefficient = 9e-6",
             "",
-            "rotors[0].motor: rotor `0`: `motor` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows",
+            "rotors[0].motor: rotor `0`: `motor` needs `thrust_coefficient`, N/(rad/s)^2, which relates thrust and rotor speed",
         ),
         (
             &winding,

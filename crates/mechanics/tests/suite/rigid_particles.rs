@@ -116,7 +116,7 @@ fn what_is_no_body_is_told() {
         .collect();
     let error = RigidParticles::new(flat).expect_err("a plane");
     assert!(
-        error.to_string().contains("6 particles make no body"),
+        error.to_string().contains("that are not coplanar, found 6"),
         "{error}"
     );
     assert!(RigidParticles::new(points(3)).is_err());

@@ -2,7 +2,7 @@
 
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
-use fly_mechanics::{ActuatedDynamics, Opening, OpeningError, System};
+use fly_mechanics::{ActuatedDynamics, JointRelease, ReleaseError, System};
 use nalgebra::{Vector3, Vector6};
 
 fn read(text: &str) -> System {
@@ -256,7 +256,7 @@ const LOADED: &str = "name = 'loaded'
 fn what_comes_loose_keeps_its_motion() {
     let system = read(LOADED);
     let load = system.model.body_id("load").expect("a load");
-    let open = system.with_open_joint(load).expect("it opens");
+    let open = system.with_released_joint(load).expect("it is released");
     assert_eq!((system.model.dof(), open.model.dof()), (10, 13));
     assert_eq!(
         open.model.dampers().len(),
@@ -271,8 +271,8 @@ fn what_comes_loose_keeps_its_motion() {
         .copy_from_slice(&[1.0, -0.5, 0.3, 0.4, 0.8, -0.2, 1.5, -1.0, 0.5, 2.0]);
     run.run(0.5, &[]);
     let mut after = SystemState::at_rest(&open.model);
-    let mut opening = Opening::new(&run.system, &open);
-    opening.open(&run.state, &mut after);
+    let mut release = JointRelease::new(&run.system, &open);
+    release.apply(&run.state, &mut after);
     let before = run.workspace();
     let (time, state) = (run.state.time, run.state.clone());
     let mut loose = Run::new(open, 1e-4, &[]);
@@ -316,7 +316,7 @@ fn what_comes_loose_keeps_its_motion() {
 
     // Back in the coordinates before: those of the open joint stay.
     let mut seen = state.clone();
-    opening.reduce(&loose.state, &mut seen);
+    release.reduce(&loose.state, &mut seen);
     assert_eq!(seen.configuration[..12], loose.state.configuration[..12]);
     assert_eq!(seen.configuration[12..21], state.configuration[12..21]);
     assert_ne!(seen.configuration[21], state.configuration[21]);
@@ -326,8 +326,8 @@ fn what_comes_loose_keeps_its_motion() {
 fn joints_that_cannot_open_are_refused() {
     let motor = format!("{LOADED}\n[[motors]]\njoint = 'hook'\neffort = 1");
     let system = read(&motor);
-    let of = |name: &str| system.with_open_joint(system.model.body_id(name).expect(name));
-    assert!(matches!(of("frame"), Err(OpeningError::Free { joint }) if joint == "frame"));
-    assert!(matches!(of("hook"), Err(OpeningError::Driven { joint }) if joint == "hook"));
+    let of = |name: &str| system.with_released_joint(system.model.body_id(name).expect(name));
+    assert!(matches!(of("frame"), Err(ReleaseError::Free { joint }) if joint == "frame"));
+    assert!(matches!(of("hook"), Err(ReleaseError::Driven { joint }) if joint == "hook"));
     assert!(of("load").is_ok());
 }

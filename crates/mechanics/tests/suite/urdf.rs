@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::description::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+use fly_mechanics::description::{NonPhysicalInertia, UrdfMotors, UrdfOptions, UrdfRoot};
 use fly_mechanics::multibody::constraints::Coupling;
 use fly_mechanics::multibody::{Body, Damper, Joint, Model};
 use fly_mechanics::{PseudoInertia, SecondMoment, System};
@@ -289,15 +289,15 @@ fn motors() {
         ),
         (
             limited.clone() + &transmission.replace("\"j\"", "\"k\""),
-            "transmissions of joints that are not there are left out: `k`",
+            "transmissions of unknown joints are ignored: `k`",
         ),
         (
             limited.clone() + transmission + &transmission.replace("\"t\"", "\"u\""),
-            "transmissions that do not connect one motor with one moving joint are left out: `t`, `u`",
+            "transmissions that do not connect one motor with one moving joint are ignored: `t`, `u`",
         ),
         (
             joint("fixed", "") + transmission,
-            "transmissions that do not connect one motor with one moving joint are left out: `t`",
+            "transmissions that do not connect one motor with one moving joint are ignored: `t`",
         ),
     ] {
         assert_eq!(
@@ -318,18 +318,18 @@ fn what_is_left_out_is_noted() {
     };
     assert_eq!(
         notes("<dynamics damping=\"0\" friction=\"1\"/>"),
-        ["the dry friction of joints is left out: `j`"]
+        ["the dry friction of joints is ignored: `j`"]
     );
     assert_eq!(
         notes("<dinamics/>"),
-        ["<dinamics> is left out of `j`; did you mean `dynamics`?"]
+        ["<dinamics> is ignored in `j`; did you mean `dynamics`?"]
     );
     // Attributes as elements, wherever they are read.
     assert_eq!(
         notes("<dynamics dampping=\"0.1\"/><origin xzy=\"0 0 1\" rpy=\"0 0 0\"/>"),
         [
-            "attribute `dampping` of <dynamics> is left out of `j`; did you mean `damping`?",
-            "attribute `xzy` of <origin> is left out of `j`"
+            "attribute `dampping` of <dynamics> is ignored in `j`; did you mean `damping`?",
+            "attribute `xzy` of <origin> is ignored in `j`"
         ]
     );
     let plain = robot(&joint("continuous", ""));
@@ -337,17 +337,17 @@ fn what_is_left_out_is_noted() {
         (
             "<inertia ixx",
             "<inertia ixxx=\"1\" ixx",
-            "attribute `ixxx` of <inertia> is left out of `base`; did you mean `ixx`?",
+            "attribute `ixxx` of <inertia> is ignored in `base`; did you mean `ixx`?",
         ),
         (
             "<robot",
             "<robot vesrion=\"1.1\"",
-            "attribute `vesrion` of <robot> is left out of `r`; did you mean `version`?",
+            "attribute `vesrion` of <robot> is ignored in `r`; did you mean `version`?",
         ),
         (
             "</robot>",
             "<transmision name=\"t\"/><ros2_control/></robot>",
-            "<transmision> is left out of `r`; did you mean `transmission`?",
+            "<transmision> is ignored in `r`; did you mean `transmission`?",
         ),
     ] {
         assert!(plain.contains(from), "{from}");
@@ -365,7 +365,7 @@ fn limits_that_are_not_there_are_noted() {
         assert_eq!(
             notes(""),
             [
-                "revolute and prismatic joints without the <limit> that URDF asks for are not limited: `j`"
+                "revolute and prismatic joints without the <limit> that URDF requires are not limited: `j`"
             ]
         );
         assert_eq!(
@@ -440,7 +440,7 @@ fn frames_and_point_masses() {
     let system = read(&text, &UrdfOptions::default());
     assert_eq!(
         system.notes,
-        ["point masses count on a link that they are fixed to: `tip`"]
+        ["point masses are added to the link to which they are fixed: `tip`"]
     );
     let inertia = |name: &str| system.model.inertia(system.model.body_id(name).unwrap());
     assert_eq!((inertia("frame"), inertia("tip")), (None, None));
@@ -470,7 +470,7 @@ fn what_counts_as_a_point_mass() {
         let system = fixed(mass, moments).unwrap();
         assert_eq!(
             system.notes,
-            ["point masses count on a link that they are fixed to: `tip`"]
+            ["point masses are added to the link to which they are fixed: `tip`"]
         );
     }
     for moments in [
@@ -493,7 +493,7 @@ fn unphysical_inertias() {
             "{from}"
         );
         let options = UrdfOptions {
-            unphysical: Unphysical::Raise,
+            non_physical_inertia: NonPhysicalInertia::Raise,
             ..UrdfOptions::default()
         };
         let system = read(&text, &options);
@@ -530,7 +530,7 @@ fn inertia_without_mass_is_kept() {
     let text = robot(&joint("continuous", "")).replacen("value=\"2\"", "value=\"0\"", 2);
     assert!(System::from_urdf(&text, &UrdfOptions::default()).is_err());
     let options = UrdfOptions {
-        unphysical: Unphysical::Raise,
+        non_physical_inertia: NonPhysicalInertia::Raise,
         ..UrdfOptions::default()
     };
     let system = read(&text, &options);

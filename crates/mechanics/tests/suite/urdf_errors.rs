@@ -146,7 +146,7 @@ fn trees() {
     );
     check(
         &swap("parent link=\"base\"", "parent link=\"tip\""),
-        "joint[j]: the bodies `tip` hang on each other in a circle; close loops by constraints instead",
+        "joint[j]: the parents of the bodies `tip` form a cycle; close loops with constraints instead",
         "<joint name=\"j\" type=\"revolute\">",
         "",
     );
@@ -164,7 +164,7 @@ fn inertias() {
         &swap("izz=\"1\"", "izz=\"3\""),
         "link[base].inertial.inertia: the largest principal moment of inertia must not exceed the sum of the two others, but 3 > 1 + 1 kg m^2 about the centre of mass",
         "<inertia ixx=\"1\" iyy=\"1\" izz=\"3\"/>",
-        "`UrdfOptions::unphysical` can raise the moments to the nearest possible ones",
+        "`UrdfOptions::non_physical_inertia` can raise the moments to the nearest possible ones",
     );
     check(
         &swap("izz=\"1\"", ""),

@@ -6,7 +6,7 @@ use std::path::Path;
 use fly_mechanics::System;
 use fly_mechanics::description::{MeshFolders, UrdfOptions};
 use fly_mechanics::scene::{Part, Scene, Shape};
-use fly_mechanics::visual::{MOST_TRIANGLES, Surface, VisualShape};
+use fly_mechanics::visual::{MAX_TRIANGLES, Surface, VisualShape};
 use nalgebra::Vector3;
 
 /// A binary STL.
@@ -104,7 +104,7 @@ fn solids_and_colours_of_a_urdf_are_shown() {
         assert!((edge - expected).abs() < 1e-15);
     }
     assert_eq!(cuboid.color, Some([1.0, 0.5, 0.0, 0.75]));
-    let Shape::Drum {
+    let Shape::Cylinder {
         axis,
         radius,
         length,
@@ -116,7 +116,7 @@ fn solids_and_colours_of_a_urdf_are_shown() {
     // A quarter turn about x: z points along -y.
     assert!((Vector3::from(axis) + Vector3::y()).norm() < 1e-15);
     assert_eq!((radius, length, cylinder.color), (0.5, 3.0, None));
-    let expected = Shape::Ball {
+    let expected = Shape::Sphere {
         center: [0.0; 3],
         radius: 0.25,
     };
@@ -213,11 +213,11 @@ fn what_cannot_be_shown_is_said_and_stops_nothing() {
     for (inside, problem) in [
         (
             r#"<geometry><mesh filename="package://arm/gone.stl"/></geometry>"#,
-            "`package://arm/gone.stl` is not found; looked for ",
+            "`package://arm/gone.stl` is not found; searched ",
         ),
         (
             r#"<geometry><mesh filename="arm.dae"/></geometry>"#,
-            "`arm.dae` (COLLADA) is of a kind that is not read; expected .stl or .obj; convert it",
+            "`arm.dae` (COLLADA) has an unsupported format; expected .stl or .obj; convert it",
         ),
         (
             r#"<geometry><mesh filename="broken.stl"/></geometry>"#,
@@ -307,7 +307,7 @@ fn large_meshes_become_small_ones_of_the_same_form() {
     assert_eq!(counts[1], 2 * 12 * 5);
     let all: usize = counts.iter().sum();
     assert!(
-        all <= MOST_TRIANGLES && all > MOST_TRIANGLES / 2,
+        all <= MAX_TRIANGLES && all > MAX_TRIANGLES / 2,
         "{counts:?}"
     );
     let Shape::Mesh { vertices, .. } = &parts[0].shape else {

@@ -20,7 +20,7 @@ pub struct Simulation {
     truth: Vec<f64>,
     /// The number of measurements among them.
     measurements: usize,
-    tells_wind: bool,
+    reports_wind: bool,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
     faults: Faults,
@@ -54,7 +54,7 @@ impl Backend for Simulation {
             groups,
             instruments,
             faults,
-            tells_wind,
+            reports_wind,
         } = settings::read(configuration)?;
         let description = (groups.iter()).try_fold(Description::new(), |description, group| {
             description.with_group(group)
@@ -64,7 +64,7 @@ impl Backend for Simulation {
             .flat_map(|group| signal::group_names(&group.name).collect::<Vec<_>>())
             .collect();
         names.extend_from_slice(commands);
-        if tells_wind {
+        if reports_wind {
             names.extend(signal::group_names("wind"));
         }
         if plant.touches_ground() {
@@ -100,7 +100,7 @@ impl Backend for Simulation {
             instruments,
             truth: vec![0.0; names.len()],
             measurements: measurements.dim(),
-            tells_wind,
+            reports_wind,
             lowest_voltage,
             faults,
             health,
@@ -176,8 +176,8 @@ impl Backend for Simulation {
         if self.clamped > 0 {
             lines.push(("commands clamped".to_owned(), self.clamped.to_string()));
         }
-        for (joint, time) in self.plant.opened() {
-            lines.push(("opened".to_owned(), format!("{joint} at {time} s")));
+        for (joint, time) in self.plant.released() {
+            lines.push(("released".to_owned(), format!("{joint} at {time} s")));
         }
         lines.extend(self.faults.report());
         lines.extend(self.instruments.report());
@@ -225,8 +225,8 @@ impl Simulation {
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
             *to = actual;
         }
-        let (wind, others) = others.split_at_mut(if self.tells_wind { 3 } else { 0 });
-        if self.tells_wind {
+        let (wind, others) = others.split_at_mut(if self.reports_wind { 3 } else { 0 });
+        if self.reports_wind {
             wind.copy_from_slice(self.plant.wind().as_slice());
         }
         let contact = self.plant.take_contact_speed();

@@ -57,7 +57,7 @@
 //! friction = 0.6
 //! ## friction_stiffness = 4000 # N/m, and relaxation = 0.01 # s, of the bristles: by the system
 //!
-//! ## [[openings]]              # joints that open
+//! ## [[releases]]              # joints that are released
 //! ## joint = "hinge"
 //! ## time = 3.0                # s
 //!
@@ -117,9 +117,9 @@ mod delivery;
 mod faults;
 mod instruments;
 mod noise;
-mod opening;
 mod plant;
 mod random;
+mod release;
 mod sensors;
 mod settings;
 mod wind;

@@ -5,16 +5,16 @@ use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
-use fly_mechanics::{ActuatedDynamicsError, Ground, Opening, System};
+use fly_mechanics::{ActuatedDynamicsError, Ground, JointRelease, System};
 use nalgebra::Vector3;
 
-use crate::opening::{Openings, Stage};
+use crate::release::{Releases, Stage};
 use crate::wind::Wind;
 
 /// A simulated system.
 pub(crate) struct Plant {
     stage: Stage,
-    openings: Openings,
+    releases: Releases,
     /// Their commands, within the limits.
     command: Vec<f64>,
     /// Those that act now: the same but for those that are on their way, and for what is dead.
@@ -84,7 +84,7 @@ pub(crate) enum Start {
 
 impl Plant {
     /// Starts the system in that configuration and with that velocity, both projected to closed loops, its battery with that `charge` (0 to 1), above
-    /// that ground. `step` is the time of an integration step, s. The joints of `opening` open at these times (s), in this order.
+    /// that ground. `step` is the time of an integration step, s. The joints of `releases` are released at these times (s), in this order.
     pub(crate) fn new(
         system: System,
         motion: SystemState<f64>,
@@ -92,7 +92,7 @@ impl Plant {
         numbers: [f64; 2],
         ground: Option<Ground>,
         substeps: u32,
-        opening: &[(f64, System, String)],
+        release: &[(f64, System, String)],
     ) -> Result<Self, ActuatedDynamicsError> {
         let starts_at_command = start == Start::FirstCommand;
         let actual = match start {
@@ -100,16 +100,16 @@ impl Plant {
             Start::Rest | Start::FirstCommand => system.inputs.at_rest().collect(),
         };
         let first = Stage::new(system, motion, &actual, numbers, ground)?;
-        let mut openings = Openings::default();
+        let mut releases = Releases::default();
         let (mut before, mut state) = (&first.system, first.motion.clone());
-        for (time, after, joint) in opening {
-            // As if it opened at the start: its loops are closed there.
+        for (time, after, joint) in release {
+            // As if it were released at the start: its loops are closed there.
             let mut motion = SystemState::at_rest(&after.model);
-            Opening::new(before, after).open(&state, &mut motion);
+            JointRelease::new(before, after).apply(&state, &mut motion);
             motion.velocity.truncate(after.model.dof());
             let stage = Stage::new(after.clone(), motion, &actual, numbers, ground)?;
             state.clone_from(&stage.motion);
-            openings.push(&first.system, (*time, joint), before, stage);
+            releases.push(&first.system, (*time, joint), before, stage);
             before = after;
         }
         Ok(Self {
@@ -119,7 +119,7 @@ impl Plant {
             loaded: None,
             acting: actual.clone(),
             stage: first,
-            openings,
+            releases,
             command: actual,
             on_their_way: None,
             starts_at_command,
@@ -183,9 +183,9 @@ impl Plant {
         &self.stage.system
     }
 
-    /// The system of the start with its configuration and its velocity, where those of open joints are what they were when they opened.
+    /// The system of the start with its configuration and its velocity, where those of released joints keep their values at the release.
     pub(crate) fn state(&self) -> (&Model<f64>, &[f64], &[f64]) {
-        let stage = self.openings.start().unwrap_or(&self.stage);
+        let stage = self.releases.start().unwrap_or(&self.stage);
         let (model, motion) = (&stage.system.model, &stage.motion);
         (
             model,
@@ -194,14 +194,14 @@ impl Plant {
         )
     }
 
-    /// Whether the joint has opened that carried this body at the start.
+    /// Whether the joint that carried this body at the start has been released.
     pub(crate) fn is_loose(&self, body: BodyId) -> bool {
-        (self.openings.since_start()).is_some_and(|opening| opening.frees(body))
+        (self.releases.since_start()).is_some_and(|release| release.detaches(body))
     }
 
-    /// The joints that have opened, with their times, s.
-    pub(crate) fn opened(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.openings.opened()
+    /// The released joints, with their times, s.
+    pub(crate) fn released(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.releases.released()
     }
 
     /// What the actuators do: thrusts, tilts and efforts, in the order of the commands.
@@ -220,7 +220,7 @@ impl Plant {
             let thrust = self.stage.dynamics.thrust_of_speed(i, *state);
             match thrust {
                 Some(thrust) => thrust,
-                None if *lag > 0.0 || self.stage.dynamics.is_turned_by_servo(i) => *state,
+                None if *lag > 0.0 || self.stage.dynamics.is_servo_driven(i) => *state,
                 None => *command,
             }
         })
@@ -272,9 +272,9 @@ impl Plant {
         self.stage
             .workspace
             .update(model, &self.stage.motion.configuration, velocity);
-        let (workspace, opening) = (&self.stage.workspace, self.openings.since_start());
+        let (workspace, release) = (&self.stage.workspace, self.releases.since_start());
         (model.bodies()).map(move |body| {
-            let twin = opening.map_or(body, |opening| opening.twin(body));
+            let twin = release.map_or(body, |release| release.counterpart(body));
             workspace.pose(BodyId::WORLD, twin)
         })
     }
@@ -346,7 +346,7 @@ impl Plant {
             }
         }
         if let Some(on_their_way) = &mut self.on_their_way {
-            on_their_way.give(&self.command);
+            on_their_way.send(&self.command);
         }
         self.act(0.0);
         inside
@@ -355,7 +355,7 @@ impl Plant {
     /// Takes the commands that act `later` s from now; returns for how long none of them changes, s.
     fn act(&mut self, later: f64) -> f64 {
         let left = if let Some(on_their_way) = &self.on_their_way {
-            on_their_way.acting(later, &mut self.acting)
+            on_their_way.in_effect(later, &mut self.acting)
         } else {
             self.acting.copy_from_slice(&self.command);
             f64::INFINITY
@@ -368,8 +368,8 @@ impl Plant {
 
     /// Advances the time, s.
     pub(crate) fn advance(&mut self, time: f64) {
-        self.openings
-            .open(self.time, &mut self.stage, &mut self.in_wind);
+        self.releases
+            .advance(self.time, &mut self.stage, &mut self.in_wind);
         self.update_effectiveness();
         self.time += time;
         if self.wind.changes() {
@@ -394,7 +394,7 @@ impl Plant {
             on_their_way.advance(time);
         }
         self.act(0.0);
-        self.openings.reduce(&self.stage);
+        self.releases.reduce(&self.stage);
     }
 
     /// Integrates over a part of the time from one frame to the next, which began at `begin` of the motion's time, in steps as for all of it, or
@@ -438,7 +438,7 @@ impl Plant {
         self.overrides.fill(None);
         self.left.fill(1.0);
         self.wind.fault = Vector3::zeros();
-        self.stage.dynamics.set_battery_part(1.0);
+        self.stage.dynamics.set_battery_fraction(1.0);
     }
 
     /// The actuator of this command does that, whatever is commanded.
@@ -458,7 +458,7 @@ impl Plant {
 
     /// The battery has this part of its voltage.
     pub(crate) fn fail_cells(&mut self, part: f64) {
-        self.stage.dynamics.set_battery_part(part);
+        self.stage.dynamics.set_battery_fraction(part);
     }
 
     /// The battery has this charge, 0 to 1, and discharges on.

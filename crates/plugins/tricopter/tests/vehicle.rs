@@ -37,7 +37,7 @@ fn a_tricopter_is_read_and_a_quadcopter_is_not() {
     let error = configure(NAME, &text).unwrap().start().unwrap_err();
     assert_eq!(
         error.message,
-        "expected a tricopter, but the vehicle with system number 1 says that it is a quadrotor"
+        "expected a tricopter, but the vehicle with system id 1 reports that it is a quadrotor"
     );
 }
 

@@ -36,7 +36,7 @@ pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collecto
         Ok(system) => Some(system),
         Err(error) => {
             notes.push(format!(
-                "the vehicle's description in the log is not readable here, so its shape is unknown: {error}"
+                "the vehicle's description in the log cannot be read, so its shape is unknown: {error}"
             ));
             None
         }
@@ -128,7 +128,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     }
     if run.is_none() {
         flight.notes.push(
-            "the log was not finished: the flight was killed, or goes on; there are no verdict and no step times".to_owned(),
+            "the log was not finished: the flight was killed or is in progress; there are no verdict and no step times".to_owned(),
         );
     }
     flight.run = run;

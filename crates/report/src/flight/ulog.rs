@@ -104,7 +104,7 @@ fn of_motors(name: &str, motors: &Motors) -> Scene {
             [0.0, 0.0, 0.42 * side],
         ],
     };
-    let bars = motors.geometry.iter().map(|motor| Shape::Bar {
+    let bars = motors.geometry.iter().map(|motor| Shape::Rod {
         from: [0.0; 3],
         to: [motor.x, motor.y, 0.0],
         radius: 0.035 * size,
@@ -119,7 +119,7 @@ fn of_motors(name: &str, motors: &Motors) -> Scene {
             axis: [0.0, 0.0, 1.0],
             tilt: None,
             radius: 0.55 * size,
-            most: 1.0,
+            max_thrust: 1.0,
         })
         .collect();
     scene

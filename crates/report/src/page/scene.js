@@ -306,7 +306,7 @@ class Stage {
         });
         if (!ghost && Number.isFinite(thrust)) {
           const from = place(lifted);
-          const to = place(plus(lifted, axis, (1.25 * flight.scene.size * thrust) / (rotor.most || 1)));
+          const to = place(plus(lifted, axis, (1.25 * flight.scene.size * thrust) / (rotor.max_thrust || 1)));
           this.arrow(items, from, minus(to, from), tint, view, flat, near, 0.035);
         }
       }

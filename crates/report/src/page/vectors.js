@@ -57,8 +57,8 @@ function faces(shape) {
     return [...sides, [...rings[0]].reverse(), rings[parts]];
   };
   switch (shape.kind) {
-    case 'bar': return prism(shape.from, shape.to, shape.radius, 8);
-    case 'drum': {
+    case 'rod': return prism(shape.from, shape.to, shape.radius, 8);
+    case 'cylinder': {
       const half = times(shape.axis, shape.length / 2);
       return prism(minus(shape.center, half), plus(shape.center, half), shape.radius, 16);
     }
@@ -79,7 +79,7 @@ function faces(shape) {
       }
       return all;
     }
-    case 'ball': {
+    case 'sphere': {
       const rings = 7, count = 12;
       const point = (i, j) => {
         const [a, b] = [(Math.PI * i) / rings, (2 * Math.PI * j) / count];

@@ -10,7 +10,8 @@ mod variation;
 use std::path::PathBuf;
 
 use fly_flight::config::{
-    Assignment, ConfigError, Configuration, Diagnostic, Document, Options, Place, Template, sweep,
+    Assignment, ConfigError, Configuration, Diagnostic, Document, Options, SourceSpan, Template,
+    sweep,
 };
 use fly_flight::{FlightError, backend};
 use fly_hal::{Clock, SearchPath};
@@ -71,7 +72,7 @@ impl Plan {
         let source = options.file.as_deref().map(sweep).transpose()?;
         let mut written = match &source {
             Some(source) => read::file(source)?,
-            None => read::Written::default(),
+            None => read::PlanFile::default(),
         };
         for argument in &options.vary {
             let variation = read::flag(argument)?;
@@ -81,7 +82,7 @@ impl Plan {
         let mut base = options.base.clone();
         if base.config.as_os_str().is_empty() {
             let Some((name, place)) = &written.config else {
-                return Err(no_configuration(source.as_ref().map(|source| Place {
+                return Err(no_configuration(source.as_ref().map(|source| SourceSpan {
                     source: source.clone(),
                     span: 0..0,
                 })));
@@ -392,7 +393,7 @@ impl Plan {
 }
 
 /// The place of values that a campaign sets by itself.
-fn generated() -> Place {
+fn generated() -> SourceSpan {
     use fly_flight::config::{Origin, Source};
     use std::sync::{Arc, LazyLock};
     static SOURCE: LazyLock<Arc<Source>> = LazyLock::new(|| {
@@ -403,13 +404,13 @@ fn generated() -> Place {
             included_by: None,
         })
     });
-    Place {
+    SourceSpan {
         source: Arc::clone(&SOURCE),
         span: 0..SEED.len(),
     }
 }
 
-fn no_configuration(place: Option<Place>) -> ConfigError {
+fn no_configuration(place: Option<SourceSpan>) -> ConfigError {
     let diagnostic = Diagnostic::new("the plan names no configuration");
     match place {
         Some(place) => diagnostic.at(place, "expected `config = \"quadcopter.toml\"`"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fly_flight::config::{Assignment, ConfigError, Diagnostic, Origin, Place, Source};
+use fly_flight::config::{Assignment, ConfigError, Diagnostic, Origin, Source, SourceSpan};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -28,9 +28,9 @@ const MOST_POINTS: f64 = 1e6;
 
 /// The content of a plan.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct PlanFile {
     /// The configuration, and the place of its name.
-    pub config: Option<(String, Place)>,
+    pub config: Option<(String, SourceSpan)>,
     pub flights: Option<u64>,
     pub seed: Option<u64>,
     pub fixed: Vec<Assignment>,
@@ -44,7 +44,7 @@ struct Reader {
 }
 
 /// Reads a plan's file.
-pub(crate) fn file(source: &Arc<Source>) -> Result<Written, ConfigError> {
+pub(crate) fn file(source: &Arc<Source>) -> Result<PlanFile, ConfigError> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if !errors.is_empty() {
         let errors = errors.iter();
@@ -57,7 +57,7 @@ pub(crate) fn file(source: &Arc<Source>) -> Result<Written, ConfigError> {
         source: Arc::clone(source),
         shift: 0,
     };
-    let mut written = Written::default();
+    let mut written = PlanFile::default();
     let mut problems = Vec::new();
     for (key, value) in in_order(table.get_ref()) {
         let read = reader.key(key, value, &mut written);
@@ -80,7 +80,7 @@ pub(crate) fn flag(argument: &str) -> Result<Variation, ConfigError> {
         origin: Origin::Flag(FLAG),
         included_by: None,
     });
-    let place = |from: usize, to: usize| Place {
+    let place = |from: usize, to: usize| SourceSpan {
         source: Arc::clone(&source),
         span: shift + from..shift + to,
     };
@@ -114,8 +114,8 @@ fn in_order<'a, 'i>(
 }
 
 impl Reader {
-    fn place(&self, span: std::ops::Range<usize>) -> Place {
-        Place {
+    fn place(&self, span: std::ops::Range<usize>) -> SourceSpan {
+        SourceSpan {
             source: Arc::clone(&self.source),
             span: span.start + self.shift..span.end + self.shift,
         }
@@ -134,7 +134,7 @@ impl Reader {
         &self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-        written: &mut Written,
+        written: &mut PlanFile,
     ) -> Result<(), Diagnostic> {
         let name = key.get_ref().as_ref();
         match name {
@@ -159,7 +159,7 @@ impl Reader {
                 let unknown = Diagnostic::new(format!("unknown key `{name}`"))
                     .at(place, format!("expected {KEYS}"));
                 return Err(unknown.help(
-                    "keys of the configuration stand in [set], or with what they are varied over in [vary]",
+                    "keys of the configuration belong in [set], or with their variation in [vary]",
                 ));
             }
         }
@@ -238,7 +238,7 @@ impl Reader {
     fn variation(
         &self,
         key: &str,
-        key_place: Place,
+        key_place: SourceSpan,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Variation, Diagnostic> {
         let table = value.get_ref().as_table();
@@ -247,9 +247,9 @@ impl Reader {
             .and_then(|table| table.iter().next())
         else {
             let expected = format!("a table with one of {}", VARIATIONS.join(", "));
-            return Err(self.wrong(key, value, &expected).help(
-                "for example { uniform = [0.0, 1.0] }; a value that stays the same stands in [set]",
-            ));
+            return Err(self
+                .wrong(key, value, &expected)
+                .help("for example { uniform = [0.0, 1.0] }; a constant value belongs in [set]"));
         };
         let name = format!("{key}: {}", kind.get_ref());
         let values = match kind.get_ref().as_ref() {

@@ -1,6 +1,6 @@
 //! The variation of a key: the points of a grid, or a distribution.
 
-use fly_flight::config::{Assignment, Place};
+use fly_flight::config::{Assignment, SourceSpan};
 
 use crate::random::Stream;
 use fly_table::{Cell, Column, Kind};
@@ -10,9 +10,9 @@ use fly_table::{Cell, Column, Kind};
 pub(crate) struct Variation {
     /// The dotted key.
     pub key: String,
-    pub key_place: Place,
+    pub key_place: SourceSpan,
     /// The place of its values.
-    pub place: Place,
+    pub place: SourceSpan,
     pub values: Values,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Values {
     Listed {
         kinds: Vec<Kind>,
         cells: Vec<Vec<Cell>>,
-        places: Vec<Place>,
+        places: Vec<SourceSpan>,
     },
     /// `count` equal steps from the first value to the second.
     Linspace { from: f64, to: f64, count: u64 },

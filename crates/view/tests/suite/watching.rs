@@ -12,7 +12,7 @@ use fly_flight::config::{Configuration, Options};
 use fly_flight::{Discard, End, Flight, backend};
 use fly_log::schema::foxglove;
 use fly_plugin_sim::Simulation;
-use fly_view::{Hub, View, Viewed};
+use fly_view::{Hub, View, ViewSink};
 use prost::Message as _;
 use serde_json::{Value, json};
 use tungstenite::Message;
@@ -46,7 +46,7 @@ fn flying<T: Send>(name: &str, watch: impl FnOnce(Address) -> T + Send) -> (T, u
     let (done, ticks) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         let flight = scope.spawn(|| {
-            let mut sink = Viewed::new(Discard, Some(hub));
+            let mut sink = ViewSink::new(Discard, Some(hub));
             let world = backend::configure::<Simulation>(&configuration, false).unwrap();
             let mut flight = Flight::new(&configuration, world, &mut sink).unwrap();
             let (began, mut longest) = (Instant::now(), 0.0_f64);

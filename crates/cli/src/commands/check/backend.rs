@@ -27,7 +27,7 @@ pub(super) fn check<'a>(
         Clock::Stepped => "stepped",
         Clock::RealTime => "real time",
     };
-    findings.fine(
+    findings.passed(
         "backend",
         format_args!(
             "{} {} ({clock}), {}",
@@ -45,7 +45,7 @@ pub(super) fn check<'a>(
             Ok((estimation, _)) => {
                 let sensors: Vec<_> = estimation.sensors().collect();
                 let state = estimation.state().name();
-                findings.fine(
+                findings.passed(
                     "estimator",
                     format_args!("the flight uses the {state} state; {}", sensors.join(", ")),
                 );
@@ -56,7 +56,7 @@ pub(super) fn check<'a>(
             Err(error) => findings.problem("estimator", error),
         }
     }
-    findings.fine(
+    findings.passed(
         "signals",
         format_args!(
             "{} to read, {} to write",

@@ -1,6 +1,6 @@
 //! Checks that the battery can supply the rotors' largest commands.
 
-use fly_mechanics::{System, sustained_part};
+use fly_mechanics::{System, sustained_fraction};
 
 use super::Findings;
 
@@ -11,7 +11,7 @@ const CHARGES: [(f64, &str); 2] = [(1.0, "full"), (0.2, "at 20 %")];
 pub(super) fn check(system: &System, hover: Option<&[f64]>, findings: &mut Findings) {
     let limits = system.inputs.command_limits().iter();
     let largest: Vec<f64> = limits.map(|[low, high]| high.max(-low)).collect();
-    let part = |charge, thrusts: &[f64]| sustained_part(system, charge, thrusts);
+    let part = |charge, thrusts: &[f64]| sustained_fraction(system, charge, thrusts);
     let Some(full) = part(1.0, &largest) else {
         return;
     };
@@ -29,7 +29,7 @@ pub(super) fn check(system: &System, hover: Option<&[f64]>, findings: &mut Findi
             format_args!("{finding}: it sags more than the limits of `thrust` allow for"),
         );
     } else {
-        findings.fine("battery", finding);
+        findings.passed("battery", finding);
     }
     for (charge, when) in CHARGES {
         let Some(part) = hover.and_then(|hover| part(charge, hover)) else {

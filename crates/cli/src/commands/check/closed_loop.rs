@@ -33,9 +33,9 @@ pub(super) fn tell(
         findings.problem(what, format_args!("{poles}: the closed loop is not stable"));
         return Ok(());
     }
-    findings.fine(what, poles);
+    findings.passed(what, poles);
     match lags(closed, system.inputs.time_constants()) {
-        Ok((true, told)) => findings.fine("lag", told),
+        Ok((true, told)) => findings.passed("lag", told),
         Ok((false, told)) => findings.problem("lag", told),
         Err(error) => findings.warning("lag", error),
     }
@@ -43,7 +43,7 @@ pub(super) fn tell(
     let mut label = as_flown::label(rate);
     for finding in as_flown::findings(closed, system, rate)? {
         match finding {
-            Finding::Fine(told) => findings.fine(&label, told),
+            Finding::Passed(told) => findings.passed(&label, told),
             Finding::Warning(told) => findings.warning(&label, told),
             Finding::Problem(told) => findings.problem(&label, told),
         }

@@ -15,7 +15,7 @@ pub(super) fn check(
     let controller = configuration.build_controller(vehicle)?;
     let name = settings.approach.name();
     let allocation = settings.allocation.name();
-    findings.fine(
+    findings.passed(
         "controller",
         format_args!("{name}-based, limits by {allocation}"),
     );

@@ -1,6 +1,6 @@
 //! Checks that the reference can be followed within the limits of the inputs.
 
-use fly_control::inputs::{REACH, ReferenceInput, ReferenceInputs};
+use fly_control::inputs::{FORCE_TOLERANCE, ReferenceInput, ReferenceInputs};
 use fly_control::plant::SystemPlant;
 use fly_control::{Controller, Reference, ReferencePoint, SystemPoint, Trajectory};
 use fly_mechanics::{Polytope, System, Vehicle};
@@ -21,7 +21,9 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> Result<(), ConfigError> {
     match configuration.build_reference(vehicle)? {
-        Reference::Recorded(_) => findings.fine("reference", "recorded: what the backend delivers"),
+        Reference::Recorded(_) => {
+            findings.passed("reference", "recorded: the setpoints of the backend");
+        }
         Reference::Planned(mut trajectory) => {
             let mut inputs = ReferenceInputs::new(vehicle);
             let mut point = ReferencePoint::default();
@@ -89,13 +91,13 @@ fn look(
         match needed(time) {
             Err(problem) => return findings.problem("reference", problem),
             Ok(needed) => {
-                missing.meet(needed.share(), time);
+                missing.meet(needed.missing_fraction(), time);
                 excess.meet(limits.violation(needed.input.as_slice()), time);
             }
         }
     }
     // A NaN counts as too much.
-    let reached = missing.value <= REACH;
+    let reached = missing.value <= FORCE_TOLERANCE;
     if !reached {
         let share = significant(100.0 * missing.value, 2);
         let when = missing.time;
@@ -119,8 +121,8 @@ fn look(
         let inside = format!(
             "{sampled}: inputs stay {inside:.2} {unit} inside the limits (least at {time:.2} s)"
         );
-        findings.fine("reference", inside);
+        findings.passed("reference", inside);
     } else if reached {
-        findings.fine("reference", sampled);
+        findings.passed("reference", sampled);
     }
 }

@@ -31,17 +31,13 @@ pub(super) fn instants(
     };
     let looked_at = match configured.or(of_reference) {
         Some(flight) if end < flight => match of_reference.filter(|rest| *rest <= end) {
-            Some(rest) => format!("{} s looked at, then it rests", shown(rest)),
+            Some(rest) => format!("{} s checked, then at rest", shown(rest)),
             None => {
-                format!(
-                    "the first {} s of {} s looked at",
-                    shown(end),
-                    shown(flight)
-                )
+                format!("the first {} s of {} s checked", shown(end), shown(flight))
             }
         },
-        Some(flight) => format!("{} s looked at", shown(flight)),
-        None => format!("the first {} s looked at", shown(end)),
+        Some(flight) => format!("{} s checked", shown(flight)),
+        None => format!("the first {} s checked", shown(end)),
     };
     let all = (0u32..).map(|index| f64::from(index) * SAMPLE);
     (looked_at, all.take_while(move |time| *time <= end))

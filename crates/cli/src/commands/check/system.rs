@@ -19,7 +19,7 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> Result<(), ConfigError> {
     let model = &system.model;
-    findings.fine(
+    findings.passed(
         "system",
         format_args!(
             "{}: {}, {}, {} kg",
@@ -44,13 +44,13 @@ pub(super) fn check(
     let settings = &configuration.controller;
     let approach = settings.approach.name();
     if system.inputs.limits().rows() == 0 {
-        findings.fine(
+        findings.passed(
             "controller",
             format_args!("{approach}; inputs have no limits"),
         );
     } else {
         let allocation = settings.allocation.name();
-        findings.fine(
+        findings.passed(
             "controller",
             format_args!("{approach}, limits by {allocation}"),
         );
@@ -60,7 +60,7 @@ pub(super) fn check(
     let told = closed.and_then(|closed| closed_loop::tell(what, &closed, configuration, findings));
     match told {
         Err(AnalysisError::Rolls(_)) if start.velocity.iter().any(|&v| v != 0.0) => {
-            findings.fine(what, "none: it rolls, and begins on its way");
+            findings.passed(what, "none: it rolls, and begins on its way");
         }
         // A moving system need not be able to rest.
         Err(error) => findings.warning(what, error),
@@ -102,7 +102,7 @@ fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
         );
     } else {
         let redundant = redundant(p, rank);
-        findings.fine(
+        findings.passed(
             "inputs",
             format_args!("{p}, rank {rank}: {kind}{redundant}"),
         );

@@ -12,7 +12,7 @@ use fly_control::inputs::rank;
 pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     let rotors = &vehicle.rotors;
     let inputs = rotors.input_dim();
-    findings.fine(
+    findings.passed(
         "vehicle",
         format_args!(
             "{}: {} kg, {} rotors",
@@ -33,7 +33,7 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
         findings.problem("inputs", finding);
         return;
     }
-    findings.fine(
+    findings.passed(
         "inputs",
         format_args!("{inputs}, rank {rank}: {kind}{}", redundant(inputs, rank)),
     );
@@ -55,7 +55,7 @@ pub(super) fn hover_commands(vehicle: &Vehicle) -> Option<Vec<f64>> {
     vehicle
         .rotors
         .commands_from_input(held.input.as_slice(), &mut commands);
-    held.reached().then_some(commands)
+    held.is_exact().then_some(commands)
 }
 
 /// The wrench that the rotors must generate in hover.
@@ -66,7 +66,7 @@ fn weight(vehicle: &Vehicle) -> Vector6<f64> {
 /// The input that carries the level vehicle, and its distance from the limits.
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let held = ReferenceInputs::new(vehicle).central(&weight(vehicle));
-    if !held.reached() {
+    if !held.is_exact() {
         let missing = held.missing;
         let finding = format!(
             "no input carries the level vehicle: {missing:.3} N or N m of its weight stay unbalanced"
@@ -94,7 +94,7 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
             format_args!("{thrusts}: {excess:.2} N beyond the limits"),
         );
     } else {
-        findings.fine(
+        findings.passed(
             "hover",
             format_args!("{thrusts}, {:.2} N inside the limits", -excess),
         );

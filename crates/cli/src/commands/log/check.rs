@@ -63,9 +63,9 @@ fn as_text(check: &Check) -> String {
             let _ = writeln!(text, "{label:11} PROBLEM: {one}");
         }
     };
-    line("file", &check.damaged, "every record is whole");
+    line("file", &check.damaged, "every record is intact");
     let unfinished = (check.finished == Some(false)).then(|| {
-        "not finished: the flight was killed, or goes on; the record of the run is missing"
+        "not finished: the flight was killed or is in progress; the record of the run is missing"
             .to_owned()
     });
     if check.finished.is_some() {
@@ -84,11 +84,7 @@ fn as_text(check: &Check) -> String {
         .map(|time| format!("the clock does not advance at {time:.6} s"))
         .collect();
     told(&mut backwards, check.backwards_count);
-    line(
-        "time",
-        &backwards,
-        "every tick is later than the one before",
-    );
+    line("time", &backwards, "time increases with every tick");
     let gaps = check.gaps.iter();
     let gap = |gap: &fly_log::Gap| {
         format!(
@@ -107,7 +103,11 @@ fn as_text(check: &Check) -> String {
             found.column, found.count, found.first
         )
     });
-    line("numbers", &non_finite.collect::<Vec<_>>(), "all are finite");
+    line(
+        "numbers",
+        &non_finite.collect::<Vec<_>>(),
+        "all values are finite",
+    );
     let verdict = match problems {
         0 => "the log is sound".to_owned(),
         1 => "1 problem found".to_owned(),

@@ -97,7 +97,7 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
         Some(run) => run_lines(run, &mut line),
         None => line(
             "outcome",
-            "not finished: the flight was killed, or goes on".into(),
+            "not finished: the flight was killed or is in progress".into(),
         ),
     }
     for damage in &damaged {

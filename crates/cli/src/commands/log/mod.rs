@@ -45,7 +45,7 @@ impl From<LogError> for Failure {
             LogError::Truncated { .. } | LogError::Corrupt { .. } => Self::new(
                 Exit::Usage,
                 format_args!(
-                    "{error}\n\n`fly log check` tells more; --allow-damaged takes what is whole."
+                    "{error}\n\n`fly log check` shows details; --allow-damaged uses the intact part."
                 ),
             ),
             _ => Self::new(Exit::Usage, error),

@@ -25,13 +25,13 @@ pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Fa
     };
     if let Some(found) = identity(&out) {
         if Some(found) == identity(log) {
-            return refuse("it is the log that is read; name another file with --out");
+            return refuse("it is the input log; name another file with --out");
         }
         if out.is_dir() {
             return refuse("it is a folder; name a file with --out");
         }
         if !output.overwrite {
-            return refuse("there is a file; name another one with --out, or add --overwrite");
+            return refuse("the file exists; name another one with --out, or add --overwrite");
         }
     }
     Ok(out)

@@ -32,7 +32,7 @@ pub fn complete(
     let mass_given = match (given.mass, &given.urdf) {
         (Some(mass), _) => Some(mass),
         (None, Some(_)) => None,
-        (None, None) => Some(ask.until("Mass of all of it, ready to fly, kg: ", mass)?),
+        (None, None) => Some(ask.until("Take-off mass, kg: ", mass)?),
     };
     let arm_length = match given.arm_length {
         Some(length) => length,
@@ -67,7 +67,7 @@ impl<I: BufRead, O: Write> Ask<'_, I, O> {
             if self.input.read_line(&mut answer)? == 0 {
                 return Err(Failure::new(
                     Exit::Usage,
-                    "nothing was made: the answers ended before all was known",
+                    "nothing was created: the input ended before all questions were answered",
                 ));
             }
             match read(answer.trim()) {

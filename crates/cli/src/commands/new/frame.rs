@@ -6,7 +6,7 @@ use crate::args::Frame;
 
 /// A rotor of a frame.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct RotorPlacement {
     /// Its name.
     pub name: String,
     /// Angle of its arm from the x axis about z, degrees.
@@ -82,7 +82,7 @@ impl Frame {
     }
 
     /// All rotors.
-    pub fn places(self) -> Vec<Place> {
+    pub fn places(self) -> Vec<RotorPlacement> {
         let levels: &[Level] = match self {
             Self::Y6 | Self::X8 => &[Level::Upper, Level::Lower],
             _ => &[Level::Single],
@@ -98,7 +98,7 @@ impl Frame {
                     _ => arm % 2 == 1,
                 };
                 let side = side(angle_deg);
-                places.push(Place {
+                places.push(RotorPlacement {
                     name: match level {
                         Level::Single => side,
                         Level::Upper => format!("{side}, upper"),

@@ -97,7 +97,9 @@ pub fn run(
     if findings.has_problems() {
         return Err(Failure::new(
             Exit::ProblemsFound,
-            format_args!("nothing was made: the new vehicle does not pass its check\n\n{findings}"),
+            format_args!(
+                "nothing was created: the new vehicle does not pass its check\n\n{findings}"
+            ),
         ));
     }
     publish(&folder, &[(&vehicle_file, &files[1]), (&flight, &files[0])])?;
@@ -215,7 +217,7 @@ fn request(given: &NewArguments) -> Result<Request, Failure> {
         return Err(Failure::new(
             Exit::Usage,
             format_args!(
-                "expected {}: what is left out is asked for on a terminal, and there is none\n\n\
+                "expected {}: missing values are asked for on a terminal, and there is none\n\n\
                  For example fly new my-hexacopter --frame hexacopter --mass 1.5 --arm-length 0.25",
                 missing.join(", ")
             ),
@@ -287,7 +289,7 @@ fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
         return Err(Failure::new(
             Exit::ProblemsFound,
             format_args!(
-                "nothing was made: no controller was found for this vehicle\n\n{}",
+                "nothing was created: no controller was found for this vehicle\n\n{}",
                 tuned.report()
             ),
         ));
@@ -324,7 +326,7 @@ fn there(path: &Path) -> Failure {
     Failure::new(
         Exit::Usage,
         format_args!(
-            "`{}` is there already, and nothing is overwritten: name another vehicle, or remove the file",
+            "`{}` exists already and is not overwritten: choose another name, or remove the file",
             path.display()
         ),
     )

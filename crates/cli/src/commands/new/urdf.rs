@@ -64,6 +64,6 @@ pub fn body(file: &Path, mesh_dir: Option<&Path>) -> Result<Body, Failure> {
         center: center.into(),
         inertia: std::array::from_fn(|i| std::array::from_fn(|j| inertia[(i, j)])),
         visuals: visuals.collect(),
-        source: format!("of {}: all its links, held together", file.display()),
+        source: format!("from {}: all links as one rigid body", file.display()),
     })
 }

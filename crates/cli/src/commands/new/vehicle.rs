@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Request;
 use super::estimate::{self, Estimate};
-use super::frame::{Level, Place};
+use super::frame::{Level, RotorPlacement};
 
 /// The body of the vehicle, without its rotors' positions.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ fn visuals(visuals: &[String]) -> String {
 }
 
 /// One of its rotors.
-fn rotor(text: &mut String, request: &Request, estimate: &Estimate, place: &Place) {
+fn rotor(text: &mut String, request: &Request, estimate: &Estimate, place: &RotorPlacement) {
     let (sin, cos) = place.angle_deg.to_radians().sin_cos();
     let height = match place.level {
         Level::Single => 0.0,

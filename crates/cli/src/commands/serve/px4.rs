@@ -187,7 +187,7 @@ impl Session<'_, '_> {
             self.wait(connection, time, now, due.unwrap_or(real_time))?;
         }
         let bad = connection.wire.counts().bad;
-        (self.served.counts).bad(bad - connection.bad, &"bytes that are no MAVLink frame");
+        (self.served.counts).bad(bad - connection.bad, &"bytes that are not a MAVLink frame");
         connection.bad = bad;
         Ok(())
     }
@@ -217,7 +217,7 @@ impl Session<'_, '_> {
                     self.served.counts.unanswered += 1;
                     if !std::mem::replace(&mut connection.told, true) {
                         tracing::warn!(
-                            "no reply came within {} s; time goes on without it",
+                            "no reply within {} s; the simulation continues without it",
                             REPLY.as_secs()
                         );
                     }

@@ -50,12 +50,12 @@ pub struct Counts {
     /// Invalid messages, and messages from other senders.
     pub bad: u64,
     pub strangers: u64,
-    told: Told,
+    warned: Warned,
 }
 
 /// Messages that have been reported once.
 #[derive(Debug, Default)]
-struct Told {
+struct Warned {
     bad: bool,
     strangers: bool,
 }
@@ -64,9 +64,9 @@ impl Counts {
     /// Counts invalid messages.
     pub fn bad(&mut self, so_many: u64, why: &dyn std::fmt::Display) {
         self.bad += so_many;
-        if so_many > 0 && !std::mem::replace(&mut self.told.bad, true) {
+        if so_many > 0 && !std::mem::replace(&mut self.warned.bad, true) {
             tracing::warn!(
-                "the autopilot sent what is no message ({why}); further ones are counted"
+                "the autopilot sent an invalid message ({why}); further ones are only counted"
             );
         }
     }
@@ -74,8 +74,8 @@ impl Counts {
     /// Counts a message from another sender.
     pub fn stranger(&mut self, who: &dyn std::fmt::Display) {
         self.strangers += 1;
-        if !std::mem::replace(&mut self.told.strangers, true) {
-            tracing::warn!("{who} sends, too, and is not answered");
+        if !std::mem::replace(&mut self.warned.strangers, true) {
+            tracing::warn!("{who} also sends messages; they are ignored");
         }
     }
 }
@@ -94,7 +94,7 @@ impl<'a> Served<'a> {
             return Err(Failure::new(
                 Exit::Backend,
                 format_args!(
-                    "an autopilot needs {missing}, which the backend `{backend}` does not tell"
+                    "an autopilot needs {missing}, which the backend `{backend}` does not provide"
                 ),
             ));
         }

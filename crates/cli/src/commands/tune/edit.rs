@@ -74,7 +74,7 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
     };
     if parameters(&found) != parameters(settings) {
         let diagnostic = Diagnostic::new(format!("the parameters do not fit into `{name}`"))
-            .note("what was read back differs from what was to be written")
+            .note("the text read back differs from the text written")
             .help("write `[controller]` as a table of its own");
         return Err(Failure::diagnosed(Exit::Internal, diagnostic));
     }

@@ -37,8 +37,8 @@ impl Found {
                 significant(damping, 3)
             )],
         );
-        let most = "the fastest that is looked at: one radian in a step";
-        let poles = "as fast as the fastest pole; beyond, noise gains more than the observer";
+        let most = "the fastest that is tested: one radian per step";
+        let poles = "as fast as the fastest pole; a faster observer would mainly amplify noise";
         for (what, found, most) in [
             ("motion", &self.motion, most),
             ("attitude", &self.attitude, most),

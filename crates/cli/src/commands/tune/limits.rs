@@ -2,7 +2,7 @@
 
 use fly_control::ControllerSettings;
 use fly_control::analysis::{ClosedLoop, HoverMargins};
-use fly_control::settings::{ChosenLimits, GovernorSettings, SettingsError};
+use fly_control::settings::{GovernorLimitSettings, GovernorSettings, SettingsError};
 use fly_mechanics::Vehicle;
 
 use crate::telemetry::{Table, significant};
@@ -37,8 +37,8 @@ pub(super) fn table(
     };
     let (limits, reach) = (governor.limits(), governor.reach().position);
     let chosen = match settings.limits {
-        GovernorSettings::Chosen(chosen) => chosen,
-        GovernorSettings::Usual | GovernorSettings::None => ChosenLimits::default(),
+        GovernorSettings::Custom(chosen) => chosen,
+        GovernorSettings::Default | GovernorSettings::None => GovernorLimitSettings::default(),
     };
     let usual = "usual";
     let tilt = limits.tilt.to_degrees();
@@ -48,10 +48,12 @@ pub(super) fn table(
         usual
     };
     let across = match HoverMargins::new(vehicle) {
-        Ok(margins) if margins.side.is_some() => "half of what it has without tilting",
-        _ => "what the tilt gives while it sinks as fast as it may",
+        Ok(margins) if margins.lateral_acceleration.is_some() => {
+            "half of its acceleration without tilt"
+        }
+        _ => "from the tilt limit during the fastest descent",
     };
-    let saturated = "1.5 times where inputs begin to saturate";
+    let saturated = "1.5 times the error at which inputs saturate";
     let yaw_rate = limits.yaw_rate.to_degrees();
     for (key, unit, number, chosen, origin) in [
         ("speed", "m/s", limits.speed, chosen.speed, usual),

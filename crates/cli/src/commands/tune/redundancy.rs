@@ -23,8 +23,8 @@ pub(super) fn table(system: &System, settings: &ControllerSettings, rest: &[f64]
     let count = format!("{inputs}, rank {rank}: {} redundant", inputs - rank);
     table.row("inputs", [count]);
     let preferred = match &settings.preferred_input {
-        PreferredInput::Hover => "hover, furthest inside the limits".to_owned(),
-        PreferredInput::Previous => "that of the step before".to_owned(),
+        PreferredInput::Hover => "hover, farthest inside the limits".to_owned(),
+        PreferredInput::Previous => "that of the previous step".to_owned(),
         PreferredInput::Each(numbers) => told(numbers),
     };
     table.row("preferred", [preferred]);

@@ -67,7 +67,7 @@ impl Report {
                 if let Some(vehicle) = &model.vehicle {
                     report.hover(vehicle);
                     match limits::table(settings, vehicle, &closed) {
-                        Ok(Some(table)) => report.section("limits of the way to a far goal", table),
+                        Ok(Some(table)) => report.section("governor limits", table),
                         Ok(None) => {}
                         Err(error) => report.problems.push(format!("controller.{error}")),
                     }
@@ -289,7 +289,7 @@ impl Report {
         let mut table = Table::default();
         for finding in as_flown::findings(closed, &model.system, model.rate_hz)? {
             match finding {
-                Finding::Fine(told) => table.row("", [told]),
+                Finding::Passed(told) => table.row("", [told]),
                 Finding::Warning(told) => table.row("", [format!("WARNING: {told}")]),
                 Finding::Problem(told) => {
                     table.row("", [&told]);
@@ -333,13 +333,22 @@ impl Report {
             );
         }
         let metres = |acceleration: f64| format!("{} m/s^2", significant(acceleration, 3));
-        table.row("climb, sink", [metres(margins.climb), metres(margins.sink)]);
+        table.row(
+            "climb, sink",
+            [
+                metres(margins.climb_acceleration),
+                metres(margins.sink_acceleration),
+            ],
+        );
         table.row(
             "turn about x, y, z",
-            [format!("{} rad/s^2, either way", vector(&margins.turn))],
+            [format!(
+                "{} rad/s^2, either way",
+                vector(&margins.angular_acceleration)
+            )],
         );
         let tilt = significant(margins.tilt.to_degrees(), 3);
-        match margins.side {
+        match margins.lateral_acceleration {
             None => table.row(
                 "lean",
                 [format!("{tilt} degrees until the weight is not carried")],
@@ -352,10 +361,10 @@ impl Report {
                 );
             }
         }
-        if margins.inside < 0.0 {
+        if margins.input_margin < 0.0 {
             self.problems.push(format!(
                 "hover needs inputs {} N beyond the limits of the actuators",
-                significant(-margins.inside, 3)
+                significant(-margins.input_margin, 3)
             ));
         }
         self.section("hover", table);

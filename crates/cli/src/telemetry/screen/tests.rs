@@ -9,7 +9,7 @@ use fly_flight::{Flight, Memory, MemoryRow, Punctuality, backend};
 use fly_hal::signal::truth;
 use fly_mechanics::scene::single_joints;
 use fly_plugin_sim::Simulation;
-use fly_view::{Hub, Viewed};
+use fly_view::{Hub, ViewSink};
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 
@@ -25,7 +25,7 @@ fn flown(name: &str, set: &[&str], ticks: usize) -> (Memory, Snapshot) {
     };
     let configuration = Configuration::load(&options).unwrap_or_else(|error| panic!("{error}"));
     let hub = Arc::new(Hub::default());
-    let mut sink = Viewed::new(Memory::default(), Some(Arc::clone(&hub)));
+    let mut sink = ViewSink::new(Memory::default(), Some(Arc::clone(&hub)));
     let world = backend::configure::<Simulation>(&configuration, false).unwrap();
     let mut flight = Flight::new(&configuration, world, &mut sink).unwrap();
     for _ in 0..ticks {

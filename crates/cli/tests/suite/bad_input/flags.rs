@@ -187,7 +187,7 @@ error: `flight.duration` is out of range
         ],
         5,
     );
-    contains(&stdout, "1e-308 s looked at");
+    contains(&stdout, "1e-308 s checked");
 }
 
 #[test]

@@ -96,7 +96,7 @@ error: unknown key `backend.substeps`
 20 | substeps = 4
    | ^^^^^^^^ expected `plugin`, or one table for each plugin
    |
-   = help: a plugin's keys stand in its own table, [backend.sim]
+   = help: a plugin's keys belong in its own table, [backend.sim]
 ",
     );
 }
@@ -168,6 +168,24 @@ error: flight.toml is not valid TOML
 }
 
 #[test]
+fn renamed_keys() {
+    spoiled(
+        "flight.toml",
+        "hold_ms",
+        "answer_time",
+        "\
+error: unknown key `safety.answer_time`
+  --> flight.toml:16:1
+   |
+16 | answer_time = 50
+   | ^^^^^^^^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `max_blind_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `request_timeout`, `take_off_time`, `landing_time`, `stale_ms` or `limits`
+   |
+   = help: its name is `request_timeout` now
+",
+    );
+}
+
+#[test]
 fn several_at_once() {
     let folder = folder();
     folder.write(
@@ -192,7 +210,7 @@ error: unknown key `safety.hold`
   --> flight.toml:16:1
    |
 16 | hold = 50
-   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `max_blind_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time`, `take_off_time`, `landing_time`, `stale_ms` or `limits`
+   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `max_blind_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `request_timeout`, `take_off_time`, `landing_time`, `stale_ms` or `limits`
    |
    = help: did you mean `hold_ms`?
 

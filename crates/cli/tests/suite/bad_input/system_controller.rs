@@ -144,7 +144,7 @@ error: missing key `controller.pairs[0].stiffness`
   --> arm.toml:25:5
    |
 25 |     { to = \"upper\", stifness = 9, damping = 6, inertia = 1 },
-   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `stiffness` must be given in this table
+   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `stiffness` is required in this table
 ",
     );
 }
@@ -176,7 +176,7 @@ error: `controller.pairs` cannot be used
   --> arm.toml:24:9
    |
 24 | pairs = [
-   |         ^ expected pairs that give every way of moving a desired inertia, found none for the joint of `fore`: add a pair whose inertia moves with it
+   |         ^ expected pairs that give every degree of freedom a desired inertia, found none for the joint of `fore`: add a pair whose inertia moves with it
 ",
     );
 }
@@ -253,7 +253,7 @@ error: this controller cannot fly this vehicle
   --> arm.toml:26:1
    |
 26 | [controller]
-   | ^^^^^^^^^^^^ a controller's model is a tree of bodies, but `arm` has loops: leave them out of the model and describe them in the plant that is simulated
+   | ^^^^^^^^^^^^ a controller's model is a tree of bodies, but `arm` has loops: remove them from the model, and describe them in the simulated plant
 ",
     );
 }
@@ -268,7 +268,7 @@ error: this controller cannot fly this vehicle
   --> arm.toml:16:1
    |
 16 | [controller]
-   | ^^^^^^^^^^^^ nothing drives `arm`: a controller needs rotors or motors in its description
+   | ^^^^^^^^^^^^ `arm` has no actuators: a controller needs rotors or motors in the description
 ",
     );
 }

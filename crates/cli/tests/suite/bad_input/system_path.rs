@@ -82,7 +82,7 @@ error: missing key `reference.path.radius`
   --> arm.toml:34:8
    |
 34 | path = { kind = \"circle\", radus = 0.08, period = 2, center = [0.3, 0.2, 0] }
-   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `radius` must be given in this table
+   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `radius` is required in this table
 ",
     );
 }
@@ -97,7 +97,7 @@ error: missing key `reference.path.radius`
   --> arm.toml:34:8
    |
 34 | path = { kind = \"circle\", period = 2, center = [0.3, 0.2, 0] }
-   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `radius` must be given in this table
+   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `radius` is required in this table
 ",
     );
 }
@@ -204,7 +204,7 @@ error: `reference.path` cannot be used
   --> arm.toml:33:8
    |
 33 | path = { kind = \"line\", to = [0.3, 0, 0], duration = 2 }
-   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ at 0 s the Jacobian of `fore` is singular: lead the target around this configuration
+   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ at 0 s the Jacobian of `fore` is singular: keep the target away from this configuration
 ",
     );
 }

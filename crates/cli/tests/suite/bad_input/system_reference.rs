@@ -76,7 +76,7 @@ error: missing key `reference.path`
   --> arm.toml:29:1
    |
 29 | [reference]
-   | ^^^^^^^^^^^ `path` must be given in this table
+   | ^^^^^^^^^^^ `path` is required in this table
 ",
     );
 }
@@ -91,7 +91,7 @@ error: `reference.kind` cannot be used
   --> arm.toml:30:8
    |
 30 | kind = \"hover\"
-   |        ^^^^^^^ expected rest, joints, transfer, tool, two_masses, pvtol, planar; found hover, which needs one free body and nothing else that moves: the joints that move are `shoulder`, `elbow`
+   |        ^^^^^^^ expected rest, joints, transfer, tool, two_masses, pvtol, planar; found hover, which needs one free body and no other moving bodies: the joints that move are `shoulder`, `elbow`
 ",
     );
 }

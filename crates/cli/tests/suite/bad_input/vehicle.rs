@@ -27,7 +27,7 @@ error: missing key `vehicle.bodies.core.mass`
  --> brick.toml:3:1
   |
 3 | [bodies.core]
-  | ^^^^^^^^^^^^^ `mass` must be given in this table
+  | ^^^^^^^^^^^^^ `mass` is required in this table
   |
   = note: brick.toml is named by flight.toml:6:8
 ",

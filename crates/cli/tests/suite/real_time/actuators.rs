@@ -90,7 +90,7 @@ fn nothing_moves_without_the_users_word() {
     );
     contains(
         &messages,
-        "nothing was moved: this asks on a terminal, and there is none; scripts say --yes",
+        "nothing was moved: this asks for confirmation on a terminal, and there is none; in scripts use --yes",
     );
 }
 

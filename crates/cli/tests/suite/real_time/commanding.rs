@@ -82,7 +82,10 @@ fn a_vehicle_that_stands_takes_off_to_where_the_reference_begins() {
     assert_eq!(code, 0, "{summary}{messages}");
     let order = ["arm", "take off 1.500", "write", "land", "stop"];
     assert_eq!(begun(&told), order);
-    common::contains(&messages, "where it stands it takes off to there");
+    common::contains(
+        &messages,
+        "automatic take-off to there if the vehicle is on the ground",
+    );
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn a_given_height_is_climbed_and_must_be_near_the_reference() {
     assert_eq!(code, 0, "{summary}");
     assert_eq!(told[1], "take off 1.200");
     // Not armed at all if it leads elsewhere.
-    let far = ["flight.take_off=4.0", "safety.answer_time=1", ABOVE];
+    let far = ["flight.take_off=4.0", "safety.request_timeout=1", ABOVE];
     let (code, summary, _, told) = flown("", &far);
     assert_eq!(code, 3, "{summary}");
     common::contains(
@@ -135,11 +138,11 @@ fn whoever_takes_the_vehicle_has_it_at_once() {
         assert_eq!(code, 9, "{fault}: {summary}{messages}");
         common::begins(
             &summary,
-            "statue: TAKEN OVER: somebody else flies the vehicle",
+            "statue: TAKEN OVER: another pilot or program controls the vehicle",
         );
         common::contains(
             &messages,
-            "somebody took the vehicle: it is told nothing any more",
+            "another pilot or program took control: nothing more is sent",
         );
         let expected: Vec<&str> = before.iter().copied().chain(["taken", "stop"]).collect();
         assert_eq!(told, expected, "{fault}");
@@ -149,7 +152,7 @@ fn whoever_takes_the_vehicle_has_it_at_once() {
 /// Even the watchdog does not tell a vehicle to land that another pilot has taken.
 #[test]
 fn a_hang_afterwards_is_no_reason_to_land() {
-    let set = ["safety.answer_time=0.5", "flight.duration=60"];
+    let set = ["safety.request_timeout=0.5", "flight.duration=60"];
     let (code, _, messages, told) = flown("taken, hang in stop", &set);
     assert_eq!(code, 8, "{messages}");
     common::contains(&messages, "the vehicle was taken over before");
@@ -169,7 +172,7 @@ fn without_a_terminal_nothing_is_armed() {
         "hover from (0.00, 0.00, 0.00) m",
         "after 0.5 s: it lands",
         "levels and descends",
-        "nothing was armed: --arm asks on a terminal, and there is none; scripts say --yes",
+        "nothing was armed: --arm asks for confirmation on a terminal, and there is none; in scripts use --yes",
     ] {
         common::contains(&messages, expected);
     }

@@ -87,7 +87,7 @@ const FAULTS: &[Fault] = &[
     lasting("no frames", "no frame: levelling and descending", DESCENT),
     Fault { calls: Some(20), code: 0, says: "frames are back", happens: "held, flown on",
         set: &["-vv"], ..lasting("no frames", "", "") }.named("no frames for 40 ms"),
-    Fault { calls: Some(100), code: 0, says: "frames are back: flying on", happens: "held, then a descent, then flown on",
+    Fault { calls: Some(100), code: 0, says: "frames are back: resuming", happens: "held, then a descent, then flown on",
         ..lasting("no frames", "", "") }.named("no frames for 200 ms"),
     Fault { set: &["--set", "safety.then=land"], happens: "held, then landed",
         ..lasting("no frames", "no frame: landing", "") }.named("no frames, `then = \"land\"`"),
@@ -100,7 +100,7 @@ const FAULTS: &[Fault] = &[
     lasting("time stands still", "did not advance: levelling and descending", DESCENT),
     Fault { calls: Some(1), code: 0, says: "flown after", happens: "held for one tick, flown on",
         ..lasting("an hour ahead", "", "") }.named("one frame an hour ahead"),
-    Fault { code: 0, says: "leaps of the backend's clock", happens: "held for one tick, flown on",
+    Fault { code: 0, says: "jumps of the backend's clock", happens: "held for one tick, flown on",
         ..lasting("an hour ahead", "", "") }.named("frames an hour ahead from now on"),
     Fault { code: 3, ..lasting("failing reads", "the backend reports an error: levelling and descending", DESCENT) },
     Fault { code: 3, ..lasting("failing writes", "the backend does not send the commands: landing", "landed") },
@@ -194,7 +194,7 @@ fn start(fault: &Fault, folder: &Folder, library: &Path, journal: &Path) -> Chil
             "flight.mcap",
         ])
         .args(["--set", "safety.max_descent_time=0.5"])
-        .args(["--set", "safety.answer_time=1"])
+        .args(["--set", "safety.request_timeout=1"])
         .args(fault.set)
         .current_dir(folder.path("."))
         .env("FLY_PLUGIN_PATH", library.parent().unwrap())

@@ -417,7 +417,7 @@ fn a_punctual_flight_tells_how_punctual_it_was() {
     ];
     let (_, messages) = folder.ends(&[&arguments[..], &nowhere].concat(), 0);
     common::contains(&messages, "core 100000");
-    common::contains(&messages, "`nproc` tells how many there are");
+    common::contains(&messages, "`nproc` prints how many there are");
 }
 
 #[test]

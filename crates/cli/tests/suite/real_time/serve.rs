@@ -130,8 +130,12 @@ fn pymavlink_as_px4_reads_every_unit_hovers_and_comes_back() {
         &said,
         "`front`, `left`, `rear`, `right` turn the other way round; PX4 has to know CA_ROTOR_COUNT 4, CA_ROTOR0_PX 0 CA_ROTOR0_PY 0.18 CA_ROTOR0_KM -0.016",
     );
-    contains(&said, "the autopilot sent what is no message");
-    assert_eq!(said.matches("no message").count(), 1, "said once: {said}");
+    contains(&said, "the autopilot sent an invalid message");
+    assert_eq!(
+        said.matches("invalid message").count(),
+        1,
+        "said once: {said}"
+    );
     contains(&summary, "quadcopter: served PX4 for 13.");
     contains(&summary, "2 connections");
     contains(&summary, "were no message");
@@ -176,7 +180,11 @@ fn a_program_as_strict_as_ardupilots_parser_hovers_and_begins_anew() {
     println!("{found}");
     let (summary, said) = service.interrupt();
     println!("{summary}");
-    assert_eq!(said.matches("no message").count(), 1, "said once: {said}");
+    assert_eq!(
+        said.matches("invalid message").count(),
+        1,
+        "said once: {said}"
+    );
     for line in [
         "1 restarts of the autopilot",
         "1 frames asked for again",
@@ -275,7 +283,7 @@ fn garbage_ends_no_service() {
     let (summary, said) = service.interrupt();
     // All but one of 40 bytes.
     contains(&summary, "10 were no message");
-    assert_eq!(said.matches("no message").count(), 1, "{said}");
+    assert_eq!(said.matches("invalid message").count(), 1, "{said}");
 }
 
 #[test]
@@ -316,7 +324,7 @@ fn what_cannot_be_served_is_said() {
     says(
         &["--config", "quadcopter.toml", "--backend", "quadcopter"],
         3,
-        &["the backend `quadcopter` is no simulation that can be commanded"],
+        &["the backend `quadcopter` is not a simulation that can be commanded"],
     );
     says(
         &["--config", "quadcopter.toml", "--rate", "0"],

@@ -70,8 +70,7 @@ impl fmt::Display for Causes {
         let [lag, hold, rest] = shares.map(|share| 100.0 * share);
         write!(
             f,
-            "the other {} steps: {lag:.0} % by the lag of the actuators ({} as expected but for it), {hold:.0} % by holding the input, {rest:.0} % \
-             by disturbances and errors of the model",
+            "excess of dW/dt in the other {} steps: {lag:.0} % actuator lag (without it {} would be as expected), {hold:.0} % held input, {rest:.0} % disturbances and model errors",
             self.steps, self.but_for_lag
         )
     }

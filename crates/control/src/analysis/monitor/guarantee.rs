@@ -68,15 +68,15 @@ pub enum UncheckedReason {
 impl fmt::Display for UncheckedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::First => write!(f, "there were no two steps to compare"),
+            Self::First => write!(f, "there were fewer than two steps to compare"),
             Self::Saturated => write!(f, "limits were active"),
             Self::MovingReference => write!(
                 f,
-                "the template does not say what a moving reference does to W"
+                "the template does not predict dW/dt for a moving reference"
             ),
             Self::Underactuated { rank, dof } => write!(
                 f,
-                "{rank} independent {} cannot give all that the desired motion asks of {dof} degrees of freedom",
+                "{rank} independent {} cannot produce the desired motion of {dof} degrees of freedom",
                 if *rank == 1 { "input" } else { "inputs" }
             ),
             Self::NoEnergies => write!(f, "this controller has no desired energies"),
@@ -251,7 +251,7 @@ fn map_fits(model: &Model<f64>, template: &mut Template<Model<f64>>, at: &Sample
     let (actual, reference) = (kinematics(model, &at.x), kinematics(model, &at.x_R));
     match template.check_map(model, &actual, &reference, DIGITS) {
         Ok(()) => Some(true),
-        Err(TransportError::Unfit { .. }) => Some(false),
+        Err(TransportError::Mismatch { .. }) => Some(false),
         Err(_) => None,
     }
 }

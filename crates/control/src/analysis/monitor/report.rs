@@ -77,7 +77,7 @@ impl fmt::Display for Report {
             }
             write!(
                 f,
-                " ({percent:.1} % of its largest) where it should have fallen (at {time:.2} s); it "
+                " ({percent:.1} % of its maximum) instead of falling (at {time:.2} s); it "
             )?;
         } else {
             write!(f, "W ")?;

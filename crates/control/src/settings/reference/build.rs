@@ -158,7 +158,7 @@ impl ReferenceSettings {
             SettingsError::new(
                 "kind",
                 format!(
-                    "expected {kinds}; found {kind}, which needs one free body and nothing else that moves: {why}"
+                    "expected {kinds}; found {kind}, which needs one free body and no other moving bodies: {why}"
                 ),
             )
         };
@@ -170,7 +170,7 @@ impl ReferenceSettings {
             return Err(SettingsError::new(
                 "kind",
                 format!(
-                    "expected a kind of reference that says where every joint is, found {}, whose attitudes follow from gravity, drag and \
+                    "expected a kind of reference that prescribes every joint, found {}, whose attitudes follow from gravity, drag and \
                      thrust alone, and springs or dampers act on `{}`",
                     self.kind(),
                     vehicle.body_name

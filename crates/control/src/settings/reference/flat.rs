@@ -11,10 +11,10 @@ use crate::settings::{SettingsError, finite};
 use crate::trajectory::flat::{
     MassesOnLine, NotFlat, PlanarAircraft, is_planar, joint_frame, moving,
 };
-use crate::trajectory::path::LeavesFrame;
+use crate::trajectory::path::LeavesSubspace;
 use crate::trajectory::{
-    AlongPath, Headed, JointTrajectory, Moved, Path, PlanarPath, Pvtol, RollingTrajectory,
-    Sinusoid, Trajectory, TwoMasses,
+    AlongPath, JointTrajectory, Path, PlanarPath, Pvtol, RollingTrajectory, Sinusoid, Trajectory,
+    TransformedPath, TwoMasses, WithYaw,
 };
 
 /// `kind = "two_masses"`: the second of two masses with a spring between them follows a path along their line.
@@ -56,9 +56,9 @@ pub struct PlanarSettings {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AngleSettings {
-    /// Where it swings about, rad. Default 0.
+    /// The mean, rad. Default 0.
     pub offset: f64,
-    /// How fast that turns, rad/s. Default 0.
+    /// Rate of the mean, rad/s. Default 0.
     pub rate: f64,
     /// Amplitude, rad. Default 0.
     pub amplitude: f64,
@@ -74,7 +74,7 @@ fn not_flat(error: &NotFlat) -> SettingsError {
 }
 
 /// The key at fault if a path leaves the joint's plane or line.
-fn off(error: LeavesFrame) -> SettingsError {
+fn off(error: LeavesSubspace) -> SettingsError {
     SettingsError::new("path", error.to_string())
 }
 
@@ -128,7 +128,7 @@ impl PlanarSettings {
             }
             return Err(SettingsError::new(
                 "joint",
-                format!("expected a planar joint, found `{name}`, which is another"),
+                format!("expected a planar joint, found `{name}`, which has another type"),
             ));
         }
         let planar = moving(system).into_iter();
@@ -163,10 +163,10 @@ impl PlanarSettings {
             ));
         }
         let frame = joint_frame(system, body);
-        let path = Moved::new(self.path.path(frame.translation)?, &frame);
-        path.keeps_to(0..2).map_err(off)?;
+        let path = TransformedPath::new(self.path.path(frame.translation)?, &frame);
+        path.check_within(0..2).map_err(off)?;
         let path: Box<dyn Path> = match &self.angle {
-            Some(angle) => Box::new(Headed {
+            Some(angle) => Box::new(WithYaw {
                 path: Box::new(path),
                 yaw: Sinusoid {
                     offset: angle.offset,
@@ -179,7 +179,7 @@ impl PlanarSettings {
             None if !system.rolling.is_empty() => {
                 let range = model.velocity_range(body);
                 let along = AlongPath(Box::new(path));
-                let given = JointTrajectory::among(model, &rest, range.clone(), along);
+                let given = JointTrajectory::partial(model, &rest, range.clone(), along);
                 let rolling = RollingTrajectory::new(system, given, &range);
                 let rolling = rolling.map_err(|error| {
                     SettingsError::new("kind", format!("expected a system that can roll: {error}"))
@@ -194,13 +194,13 @@ impl PlanarSettings {
             None if frame.rotation.matrix()[(2, 2)].abs() < 1.0 - 1e-9 => {
                 return Err(SettingsError::new(
                     "angle",
-                    "expected `angle`, found a plane that is not horizontal: the path's yaw is no angle in it",
+                    "expected `angle`, found a plane that is not horizontal: the path's yaw is not an angle in this plane",
                 ));
             }
             None => Box::new(path),
         };
         let range = model.velocity_range(body);
-        Ok(Box::new(JointTrajectory::among(
+        Ok(Box::new(JointTrajectory::partial(
             model,
             &rest,
             range,

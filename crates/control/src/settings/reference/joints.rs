@@ -37,9 +37,9 @@ pub struct JointsSettings {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SineSettings {
-    /// Where it swings about, rad or m. Default 0.
+    /// The mean, rad or m. Default 0.
     pub offset: Option<Numbers>,
-    /// How fast that moves, rad/s or m/s. Default 0.
+    /// Rate of the mean, rad/s or m/s. Default 0.
     pub rate: Option<Numbers>,
     /// Amplitude, rad or m. Default 0.
     pub amplitude: Option<Numbers>,

@@ -34,8 +34,8 @@ pub struct HelixSettings {
     pub yaw_deg: Option<f64>,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<AttitudeMode>,
-    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
-    /// is exact for this vehicle, 0 if nowhere.
+    /// Height above the centre of mass, along body z, of the point that follows the path (shifted up by the same height), m. Default: the
+    /// height at which the vehicle can follow the path exactly, 0 if there is none.
     pub point_height: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ pub struct FlipSettings {
     pub duration: f64,
     /// How far it moves aside, m, > 0. Default: 2 m/s^2 times the square of the duration.
     pub distance: Option<f64>,
-    /// What the thrust gives when the body is upside-down, m/s^2, > 0. Default 8.
+    /// Specific thrust while the body is upside-down, m/s^2, > 0. Default 8.
     #[serde(default = "eight")]
     pub inverted_thrust: f64,
     /// `pitch`, along body x, or `roll`, along body y. Default `pitch`.

@@ -20,7 +20,7 @@ pub use manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
 };
 pub use path::{LineSettings, PathSettings};
-pub use through::{MinimumSnapSettings, SampledSettings, ThroughSettings};
+pub use through::{MinimumSnapPointSettings, MinimumSnapSettings, SampledSettings};
 pub use tool::ToolSettings;
 
 use serde::Deserialize;
@@ -113,8 +113,8 @@ pub struct LissajousSettings {
     pub yaw_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<AttitudeMode>,
-    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
-    /// is exact for this vehicle, 0 if nowhere.
+    /// Height above the centre of mass, along body z, of the point that follows the path (shifted up by the same height), m. Default: the
+    /// height at which the vehicle can follow the path exactly, 0 if there is none.
     pub point_height: Option<f64>,
 }
 
@@ -138,8 +138,8 @@ pub struct LoopSettings {
     pub heading_deg: f64,
     /// `thrust` (turns over) or `level`. Default `thrust`.
     pub posture: Option<AttitudeMode>,
-    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
-    /// is exact for this vehicle, 0 if nowhere.
+    /// Height above the centre of mass, along body z, of the point that follows the path (shifted up by the same height), m. Default: the
+    /// height at which the vehicle can follow the path exactly, 0 if there is none.
     pub point_height: Option<f64>,
 }
 
@@ -161,8 +161,8 @@ pub struct WaypointsSettings {
     pub max_yaw_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<AttitudeMode>,
-    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
-    /// is exact for this vehicle, 0 if nowhere.
+    /// Height above the centre of mass, along body z, of the point that follows the path (shifted up by the same height), m. Default: the
+    /// height at which the vehicle can follow the path exactly, 0 if there is none.
     pub point_height: Option<f64>,
 }
 
@@ -211,7 +211,7 @@ pub struct IndependentSettings {
     /// Their phases, rad. Default 0.
     #[serde(default)]
     pub attitude_phase: [f64; 3],
-    /// Rate at which the yaw turns besides, rad/s. Default 0.
+    /// Constant yaw rate, in addition, rad/s. Default 0.
     #[serde(default)]
     pub yaw_rate: f64,
 }
@@ -221,7 +221,7 @@ pub struct IndependentSettings {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedSettings {
-    /// How the body is held where a setpoint has no attitude: `thrust` or `level`. Default `thrust`, or `level` for a
+    /// The attitude for setpoints without one: `thrust` or `level`. Default `thrust`, or `level` for a
     /// fully actuated vehicle.
     pub posture: Option<AttitudeMode>,
 }

@@ -17,7 +17,7 @@ use crate::trajectory::{AttitudeMode, JointSamples, MinimumSnap, Sampled};
 #[serde(deny_unknown_fields)]
 pub struct MinimumSnapSettings {
     /// The points, at least two.
-    pub points: Vec<ThroughSettings>,
+    pub points: Vec<MinimumSnapPointSettings>,
     /// Largest speed, m/s, > 0. Default 2.
     #[serde(default = "two")]
     pub max_speed: f64,
@@ -29,8 +29,8 @@ pub struct MinimumSnapSettings {
     pub max_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<AttitudeMode>,
-    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
-    /// is exact for this vehicle, 0 if nowhere.
+    /// Height above the centre of mass, along body z, of the point that follows the path (shifted up by the same height), m. Default: the
+    /// height at which the vehicle can follow the path exactly, 0 if there is none.
     pub point_height: Option<f64>,
 }
 
@@ -38,7 +38,7 @@ pub struct MinimumSnapSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ThroughSettings {
+pub struct MinimumSnapPointSettings {
     /// Where, m.
     pub position: [f64; 3],
     /// Yaw there, degrees. Default 0.
@@ -56,8 +56,8 @@ pub struct SampledSettings {
     pub file: PathBuf,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<AttitudeMode>,
-    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
-    /// is exact for this vehicle, 0 if nowhere.
+    /// Height above the centre of mass, along body z, of the point that follows the path (shifted up by the same height), m. Default: the
+    /// height at which the vehicle can follow the path exactly, 0 if there is none.
     pub point_height: Option<f64>,
 }
 

@@ -23,7 +23,7 @@ pub struct ToolSettings {
     pub body: String,
     /// The point that follows the path, m in the body's frame. Default: the whole pose follows, its origin along the path.
     pub point: Option<[f64; 3]>,
-    /// Where the joints are in the beginning, nearly, rad or m: elbow up or down. Default: the neutral configuration.
+    /// Approximate initial positions of the joints, rad or m, which select the solution (elbow up or down). Default: the neutral configuration.
     #[serde(default)]
     pub joints: JointTable,
     /// Joints that rest there.
@@ -90,7 +90,7 @@ impl ToolSettings {
                 NotDetermined::Redundant { rows, found } => (
                     "held",
                     format!(
-                        "expected joints that leave at most {rows} degrees of freedom to `{}`, found {found}: name others that should rest",
+                        "expected at most {rows} degrees of freedom between the world and `{}`, found {found}: name joints that are held",
                         self.body
                     ),
                 ),

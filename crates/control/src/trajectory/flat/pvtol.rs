@@ -9,8 +9,8 @@ use super::SINGULAR_THRUST;
 use super::plant::{NotFlat, Plant, is_planar, joint_frame, moving};
 use crate::matching::null_space;
 use crate::trajectory::jet::Jet;
-use crate::trajectory::path::LeavesFrame;
-use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
+use crate::trajectory::path::LeavesSubspace;
+use crate::trajectory::{Infeasible, Path, Trajectory, TransformedPath};
 
 /// The coordinates `[x, y, alpha]` of a planar vertical take-off and landing aircraft, from a point above it that is a flat output y,
 /// Konz (5.152)-(5.154), which prints other signs.
@@ -26,7 +26,7 @@ use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
 pub struct Pvtol {
     aircraft: PlanarAircraft,
     /// The motion of the flat output in the [frame](PlanarAircraft::frame).
-    output: Moved,
+    output: TransformedPath,
 }
 
 /// The parameters of the flat output of a [`Pvtol`].
@@ -111,10 +111,10 @@ impl Pvtol {
     /// The flat output along a path in the world.
     ///
     /// # Errors
-    /// [`LeavesFrame`] if the path leaves the plane.
-    pub fn new(aircraft: PlanarAircraft, path: Box<dyn Path>) -> Result<Self, LeavesFrame> {
-        let output = Moved::new(path, &aircraft.frame);
-        output.keeps_to(0..2)?;
+    /// [`LeavesSubspace`] if the path leaves the plane.
+    pub fn new(aircraft: PlanarAircraft, path: Box<dyn Path>) -> Result<Self, LeavesSubspace> {
+        let output = TransformedPath::new(path, &aircraft.frame);
+        output.check_within(0..2)?;
         Ok(Self { aircraft, output })
     }
 }

@@ -20,7 +20,7 @@ pub struct MotionLimits {
 pub enum NotFlyable {
     /// Its inputs cannot produce the wrench.
     #[error(
-        "expected a curve whose wrench the inputs can make, such as one in a vertical plane with yaw_deg along or across it"
+        "expected a curve whose wrench the inputs can produce, such as one in a vertical plane with yaw_deg along or across it"
     )]
     Wrench,
     /// Limits, or undefined attitudes.
@@ -63,10 +63,10 @@ impl PathTrajectory<MinimumSnap> {
                 let speed = point.twist.fixed_rows::<3>(0).norm();
                 let rate = point.twist.fixed_rows::<3>(3).norm();
                 let needed = inputs.at(&point);
-                reached &= needed.reached();
+                reached &= needed.is_exact();
                 speed <= limits.speed
                     && rate <= limits.angular_rate
-                    && needed.reached()
+                    && needed.is_exact()
                     && vehicle
                         .rotors
                         .limits()

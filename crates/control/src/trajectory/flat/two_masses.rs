@@ -7,8 +7,8 @@ use fly_mechanics::multibody::JointKind;
 
 use super::plant::{NotFlat, Plant, joint_frame, moving};
 use crate::trajectory::jet::Jet;
-use crate::trajectory::path::LeavesFrame;
-use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
+use crate::trajectory::path::LeavesSubspace;
+use crate::trajectory::{Infeasible, Path, Trajectory, TransformedPath};
 
 /// The coordinates of two masses on a line, coupled by a spring, with a force on the first: the position of the second is a flat output.
 ///
@@ -20,7 +20,7 @@ use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
 pub struct TwoMasses {
     masses: MassesOnLine,
     /// The motion of the second mass in the [frame](MassesOnLine::frame).
-    output: Moved,
+    output: TransformedPath,
 }
 
 /// The parameters of the flat output of [`TwoMasses`].
@@ -117,10 +117,10 @@ impl TwoMasses {
     /// The second mass along a path in the world.
     ///
     /// # Errors
-    /// [`LeavesFrame`] if the path leaves the line.
-    pub fn new(masses: MassesOnLine, path: Box<dyn Path>) -> Result<Self, LeavesFrame> {
-        let output = Moved::new(path, &masses.frame);
-        output.keeps_to(2..3)?;
+    /// [`LeavesSubspace`] if the path leaves the line.
+    pub fn new(masses: MassesOnLine, path: Box<dyn Path>) -> Result<Self, LeavesSubspace> {
+        let output = TransformedPath::new(path, &masses.frame);
+        output.check_within(2..3)?;
         Ok(Self { masses, output })
     }
 }

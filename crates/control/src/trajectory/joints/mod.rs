@@ -73,14 +73,14 @@ struct JointRange {
 impl<T: Trajectory<[Jet<3>]>> JointTrajectory<T> {
     /// Prescribes the coordinates of all joints of the model, one per velocity.
     pub fn new(model: &Model<f64>, coordinates: T) -> Self {
-        Self::among(model, &vec![0.0; model.dof()], 0..model.dof(), coordinates)
+        Self::partial(model, &vec![0.0; model.dof()], 0..model.dof(), coordinates)
     }
 
     /// Prescribes the coordinates `moved`; the others rest at these values.
     ///
     /// # Panics
     /// If there is not one value per degree of freedom of the model, or `moved` is out of range.
-    pub fn among(model: &Model<f64>, rest: &[f64], moved: Range<usize>, coordinates: T) -> Self {
+    pub fn partial(model: &Model<f64>, rest: &[f64], moved: Range<usize>, coordinates: T) -> Self {
         assert_eq!(rest.len(), model.dof(), "values of coordinates at rest");
         assert!(moved.end <= rest.len(), "moved coordinates");
         let joints = model.bodies().filter_map(|body| {

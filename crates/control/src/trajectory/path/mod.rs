@@ -8,8 +8,8 @@ mod flip;
 mod helix;
 mod lissajous;
 mod minimum_snap;
-mod moved;
 mod sampled;
+mod transformed;
 mod vertical_loop;
 mod waypoints;
 
@@ -18,8 +18,8 @@ pub use flip::{Flip, FlipAxis};
 pub use helix::Helix;
 pub use lissajous::Lissajous;
 pub use minimum_snap::MinimumSnap;
-pub use moved::{Headed, LeavesFrame, Moved};
 pub use sampled::Sampled;
+pub use transformed::{LeavesSubspace, TransformedPath, WithYaw};
 pub use vertical_loop::VerticalLoop;
 pub use waypoints::{Waypoint, Waypoints};
 

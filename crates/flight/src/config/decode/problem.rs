@@ -8,6 +8,9 @@ use serde::de::{self, Expected, Unexpected};
 use super::super::diagnostic::{Diagnostic, list, nearest};
 use super::super::document::{Fragment, show_path};
 
+/// Former names of keys, and their present ones.
+const RENAMED: [(&str, &str); 1] = [("answer_time", "request_timeout")];
+
 /// A problem that has no place in a file yet.
 #[derive(Debug)]
 pub(super) struct Problem {
@@ -105,7 +108,7 @@ impl Problem {
             }
             Kind::Missing { key } => {
                 let title = format!("missing key `{}`", join(key));
-                let label = format!("`{key}` must be given in this table");
+                let label = format!("`{key}` is required in this table");
                 match fragment.whole() {
                     Some(table) if self.path.is_empty() => Diagnostic::new(title).at(table, label),
                     _ => show(title, label),
@@ -130,6 +133,10 @@ impl Problem {
 
 /// Adds "did you mean" if a valid key is similar to the given one.
 pub(in crate::config) fn hint(diagnostic: Diagnostic, key: &str, valid: &[&str]) -> Diagnostic {
+    let is_here = |(old, new): &&(&str, &str)| *old == key && valid.contains(new);
+    if let Some((_, new)) = RENAMED.iter().find(is_here) {
+        return diagnostic.help(format!("its name is `{new}` now"));
+    }
     match nearest(key, valid.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic,

@@ -6,7 +6,7 @@ use super::super::configuration::Configuration;
 use super::super::decode::hint;
 use super::super::diagnostic::{ConfigError, Diagnostic};
 use super::super::document::{Document, Fragment, write_out};
-use super::super::source::Place;
+use super::super::source::SourceSpan;
 use super::super::tree::{Entry, Node, Table, Value};
 use super::super::{locate, set, urdf, vehicle};
 use super::{Member, names};
@@ -42,7 +42,7 @@ const OF_THE_WORLD: [&str; 4] = ["initial", "faults", "actuators", "body"];
 /// A vehicle that has been read.
 pub(super) struct Read {
     pub name: String,
-    pub name_place: Place,
+    pub name_place: SourceSpan,
     pub configuration: Configuration,
     pub plant: System,
     /// The plant's description, as written.
@@ -174,7 +174,7 @@ fn put_into(
         state.entries = kept;
     }
     let place = initial.map_or(place, |entry| entry.node.place.clone());
-    let table_of = |key: &str, table: Table, place: &Place| Entry {
+    let table_of = |key: &str, table: Table, place: &SourceSpan| Entry {
         key: key.to_owned(),
         key_place: place.clone(),
         node: Node {
@@ -227,7 +227,7 @@ fn check_keys(keys: &Table) -> Result<(), ConfigError> {
 }
 
 /// The string of a required key, and its place.
-fn string(node: &Node, keys: &Table, key: &str) -> Result<(String, Place), ConfigError> {
+fn string(node: &Node, keys: &Table, key: &str) -> Result<(String, SourceSpan), ConfigError> {
     let Some(entry) = keys.get(key) else {
         let diagnostic = Diagnostic::new(format!("a vehicle has no `{key}`"));
         let label = "expected a table with `name` and `config`";

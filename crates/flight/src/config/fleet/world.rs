@@ -6,7 +6,7 @@ use fly_mechanics::measurements::Measurements;
 use super::super::decode::hint;
 use super::super::diagnostic::{ConfigError, Diagnostic};
 use super::super::document::{Document, Fragment};
-use super::super::source::Place;
+use super::super::source::SourceSpan;
 use super::super::tree::{Entry, Node, Table, Value};
 use super::super::vehicle;
 use super::member::Read;
@@ -268,7 +268,7 @@ pub(super) fn initial(
 }
 
 /// The table at this key; creates it if necessary.
-fn inner<'a>(table: &'a mut Table, key: &str, place: &Place) -> &'a mut Table {
+fn inner<'a>(table: &'a mut Table, key: &str, place: &SourceSpan) -> &'a mut Table {
     let is_table = |entry: &Entry| entry.node.as_table().is_some();
     if !table.get(key).is_some_and(is_table) {
         table.remove(key);

@@ -155,7 +155,7 @@ fn a_governor_begins_anew_after_a_failsafe() {
     let far = State::at_rest(SE3::new(SO3::identity(), Vector3::new(40.0, 0.0, 0.0)));
     let mut bench = Bench::new(DESCEND, far);
     let settings: ControllerSettings = toml::from_str(CONTROLLER).expect("settings");
-    let settings = settings.led(&bench.vehicle);
+    let settings = settings.governed(&bench.vehicle);
     let system = System::from_toml(VEHICLE).expect("a system");
     let controller = settings.build(&bench.vehicle).expect("a controller");
     let level = system.model.neutral_configuration();

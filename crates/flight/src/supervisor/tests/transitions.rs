@@ -61,14 +61,14 @@ fn cause(supervisor: &mut Supervisor, trigger: Trigger, time: i64) -> Action {
     let fault = Fault::Stale(1);
     match trigger {
         Trigger::Ready => supervisor.frame(time, Ok(())),
-        Trigger::Good => {
+        Trigger::GoodFrame => {
             supervisor.policy.must_arm = true;
             supervisor.frame(time, Ok(()))
         }
         Trigger::Arm => supervisor.arm(time),
         Trigger::TakeOff => supervisor.take_off(time),
         Trigger::Armed => supervisor.armed(time),
-        Trigger::Taken => supervisor.taken(time),
+        Trigger::TakenOver => supervisor.taken_over(time),
         Trigger::Fault => supervisor.frame(time, Err(fault)),
         Trigger::Commanded => {
             supervisor.commanded(time);
@@ -146,7 +146,7 @@ fn in_the_air_only_the_ground_a_landing_a_termination_and_a_pilot_end_a_flight()
         );
         let allowed = matches!(
             row.trigger,
-            Trigger::Terminate | Trigger::TouchedDown | Trigger::Landed | Trigger::Taken
+            Trigger::Terminate | Trigger::TouchedDown | Trigger::Landed | Trigger::TakenOver
         );
         assert!(!airborne || allowed, "{row:?}");
     }

@@ -47,7 +47,7 @@ pub struct Damage {
 
 /// The position of a record, from which reading can resume.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct RecordSpan {
     /// Its first byte.
     pub start: u64,
     /// The end of the file's section, which was written in one go.
@@ -58,7 +58,7 @@ pub struct Place {
 ///
 /// After bytes that are not a record, it continues at the next place where several records follow each other. Data
 /// appended after the log was closed (`appended`, byte offsets) starts a new chain.
-pub fn scan(source: &Source, mut visit: impl FnMut(Place, Record<'_>)) -> io::Result<Damage> {
+pub fn scan(source: &Source, mut visit: impl FnMut(RecordSpan, Record<'_>)) -> io::Result<Damage> {
     let mut damage = Damage::default();
     let mut start = HEADER;
     let mut walker = Walker::new(source);
@@ -96,9 +96,9 @@ impl Walker {
     /// Visits again the records from this place on that start before `until`.
     pub fn again(
         &mut self,
-        from: Place,
+        from: RecordSpan,
         until: u64,
-        mut visit: impl FnMut(Place, Record<'_>),
+        mut visit: impl FnMut(RecordSpan, Record<'_>),
     ) -> io::Result<()> {
         self.end = from.end;
         self.walk(from.start, until, &mut Damage::default(), &mut visit)?;
@@ -119,7 +119,7 @@ impl Walker {
         start: u64,
         until: u64,
         damage: &mut Damage,
-        visit: &mut impl FnMut(Place, Record<'_>),
+        visit: &mut impl FnMut(RecordSpan, Record<'_>),
     ) -> io::Result<Option<u64>> {
         let (mut offset, end) = (start, self.end);
         while offset < until {
@@ -128,7 +128,7 @@ impl Walker {
             let length = record.map_or(0, |record| record.whole.len());
             if let Some(record) = record {
                 // Its content is checked later; its length is trusted only if a record or the end follows.
-                visit(Place { start: offset, end }, record);
+                visit(RecordSpan { start: offset, end }, record);
                 if makes_sense(rest, length, 1) {
                     offset += length as u64;
                     continue;

@@ -71,7 +71,7 @@ impl<T, const N: usize, F: Fn([f64; N]) -> Option<T> + Send> Source<T> for Conve
 /// A time between samples: indices of the samples before and after it (equal at a sample), and the fraction of the
 /// interval, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct Interval {
     before: usize,
     after: usize,
     pub fraction: f64,
@@ -243,15 +243,15 @@ impl<T: Copy + 'static> Series<T> {
     }
 
     /// The samples around `time`; `None` outside the log and in gaps longer than five intervals and 0.3 s.
-    pub fn place(&mut self, time: i64) -> io::Result<Option<Place>> {
+    pub fn place(&mut self, time: i64) -> io::Result<Option<Interval>> {
         self.reach(time)?;
         Ok(self.find(time))
     }
 
-    fn find(&self, time: i64) -> Option<Place> {
+    fn find(&self, time: i64) -> Option<Interval> {
         let after = self.times.partition_point(|&t| t < time);
         if self.times.get(after) == Some(&time) {
-            return Some(Place {
+            return Some(Interval {
                 before: after,
                 after,
                 fraction: 0.0,
@@ -260,7 +260,7 @@ impl<T: Copy + 'static> Series<T> {
         let before = after.checked_sub(1)?;
         let gap = self.times.get(after)? - self.times[before];
         let fraction = (time - self.times[before]) as f64 / gap as f64;
-        (gap <= self.reach).then_some(Place {
+        (gap <= self.reach).then_some(Interval {
             before,
             after,
             fraction,
@@ -268,7 +268,7 @@ impl<T: Copy + 'static> Series<T> {
     }
 
     /// The samples at a place, with the time between them in seconds.
-    pub fn around(&self, place: Place) -> (T, T, f64) {
+    pub fn around(&self, place: Interval) -> (T, T, f64) {
         let dt = (self.times[place.after] - self.times[place.before]) as f64 * 1e-9;
         (self.values[place.before], self.values[place.after], dt)
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::formats::{Formats, Layout, Number};
-use super::records::{Damage, Place, Record, Walker, scan};
+use super::records::{Damage, Record, RecordSpan, Walker, scan};
 use crate::recording::source::Source;
 
 /// Topics and fields that are read. The rest of the file is skipped, so damage there has no effect.
@@ -97,7 +97,7 @@ const PARAMETER: usize = 64;
 /// A part of the file, read in one go.
 #[derive(Clone, Copy, Debug)]
 struct Page {
-    from: Place,
+    from: RecordSpan,
     until: u64,
 }
 
@@ -290,7 +290,7 @@ struct Reader {
 
 impl Reader {
     /// Processes a record; `None` if it is invalid.
-    fn record(&mut self, place: Place, record: Record) -> Option<()> {
+    fn record(&mut self, place: RecordSpan, record: Record) -> Option<()> {
         let body = record.body();
         match record.kind {
             b'F' => self.formats.add(body).then_some(()),
@@ -313,7 +313,7 @@ impl Reader {
     }
 
     /// Instance, number and name of a topic.
-    fn subscription(&mut self, place: Place, body: &[u8]) -> Option<()> {
+    fn subscription(&mut self, place: RecordSpan, body: &[u8]) -> Option<()> {
         let (&[instance, low, high], name) = body.split_first_chunk()?;
         let name = std::str::from_utf8(name).ok()?;
         let Some(&(topic, fields)) = WANTED.iter().find(|(topic, _)| *topic == name) else {
@@ -340,7 +340,7 @@ impl Reader {
         (known.topic == topic).then_some(())
     }
 
-    fn sample(&mut self, place: Place, body: &[u8]) -> Option<()> {
+    fn sample(&mut self, place: RecordSpan, body: &[u8]) -> Option<()> {
         let Some(Sample { topic, time, .. }) = self.index.sample(place.start, body).ok()? else {
             return Some(());
         };

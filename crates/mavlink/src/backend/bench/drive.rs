@@ -29,7 +29,7 @@ const PULSE: f32 = 1.0;
 
 /// Which of its kind an actuator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ActuatorNumber {
     pub is_motor: bool,
     /// From 1: motors and servos each in the order of their channels.
     pub number: usize,
@@ -38,7 +38,7 @@ pub(super) struct Place {
 }
 
 /// The places of all commands of a vehicle with these outputs.
-pub(super) fn places(inputs: &Inputs, outputs: &[Output]) -> Vec<Place> {
+pub(super) fn places(inputs: &Inputs, outputs: &[Output]) -> Vec<ActuatorNumber> {
     let rotors = inputs.rotors().as_slice();
     let is_motor: Vec<bool> = (inputs.command_names().iter())
         .map(|name| name.ends_with(".thrust"))
@@ -67,7 +67,7 @@ pub(super) fn places(inputs: &Inputs, outputs: &[Output]) -> Vec<Place> {
                     rank
                 }
             });
-            Place {
+            ActuatorNumber {
                 is_motor: is_motor[index],
                 number,
                 sequence,
@@ -93,7 +93,7 @@ impl Drive {
     #[expect(clippy::cast_precision_loss, reason = "below 100")]
     pub fn new(
         autopilot: Autopilot,
-        place: Place,
+        place: ActuatorNumber,
         command: &str,
         output: &Output,
     ) -> Result<Self, BenchError> {
@@ -192,7 +192,7 @@ mod tests {
     use crate::outputs::{Autopilot as Map, OutputMap};
     use fly_mechanics::System;
 
-    fn of(text: &str) -> (OutputMap, Vec<Place>) {
+    fn of(text: &str) -> (OutputMap, Vec<ActuatorNumber>) {
         let system = System::from_toml(text).unwrap();
         let map = OutputMap::new(&system.inputs, Map::Px4, None, &[]).unwrap();
         let places = places(&system.inputs, map.outputs());
@@ -235,7 +235,7 @@ mod tests {
         let (map, _) = of(include_str!(
             "../../../../../configs/vehicles/tricopter.toml"
         ));
-        let place = Place {
+        let place = ActuatorNumber {
             is_motor: false,
             number: 9,
             sequence: 0,

@@ -14,12 +14,12 @@ pub enum BenchError {
     NotHeard(#[from] VehicleError),
     /// Neither PX4 nor ArduPilot.
     #[error(
-        "the vehicle's autopilot says that it is {0}; expected PX4 or ArduPilot, whose actuators can be tested"
+        "the vehicle's autopilot is {0}; expected PX4 or ArduPilot, whose actuators can be tested"
     )]
     Autopilot(String),
     /// Its motors may turn.
     #[error(
-        "the vehicle is armed, and actuators are tested on one that is not; disarm it, and take its propellers off"
+        "the vehicle is armed; actuators are tested only while it is disarmed: disarm it, and remove its propellers"
     )]
     Armed,
     /// A parameter does not let the actuator be moved.
@@ -62,7 +62,7 @@ pub enum BenchError {
     },
     /// The autopilot did not acknowledge; it may have moved the actuator.
     #[error(
-        "the vehicle did not answer when told to move `{command}` ({sent} times); what it began ends by itself"
+        "the vehicle did not acknowledge the request to move `{command}` (sent {sent} times); a motion that has begun ends by itself"
     )]
     Silent {
         /// The command of the actuator.

@@ -18,7 +18,7 @@ use super::preflight::{Health, read_parameters};
 use super::settings::Settings;
 use crate::outputs::{self, Output, OutputMap};
 use crate::{Address, Command, Outcome, Vehicle, VehicleSettings, autopilot_name, type_name};
-use drive::{Drive, Place, places};
+use drive::{ActuatorNumber, Drive, places};
 
 pub use error::BenchError;
 
@@ -52,7 +52,7 @@ pub struct Actuator {
     pub rotor: Option<String>,
     /// What drives it.
     pub output: Output,
-    place: Place,
+    place: ActuatorNumber,
 }
 
 impl Actuator {
@@ -96,7 +96,7 @@ impl Actuator {
 
 /// How a test went.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tested {
+pub struct TestMove {
     /// The part of full output.
     pub part: f64,
     /// For how long it was moved, s.
@@ -237,7 +237,7 @@ impl Connection {
         part: f64,
         seconds: f64,
         interrupted: &AtomicBool,
-    ) -> Result<Tested, BenchError> {
+    ) -> Result<TestMove, BenchError> {
         let seconds = seconds.clamp(0.0, LONGEST);
         let part = actuator.output.within_limits(part);
         let drive = Drive::new(
@@ -250,7 +250,7 @@ impl Connection {
         self.is_permitted(actuator)?;
         let stop = drive.stop(&actuator.output);
         if interrupted.load(Ordering::Relaxed) {
-            return Ok(Tested {
+            return Ok(TestMove {
                 part,
                 seconds: 0.0,
                 interrupted: true,
@@ -284,7 +284,7 @@ impl Connection {
         }
         match stopped {
             // Its own timeout may have come first.
-            Ok(()) | Err(BenchError::Refused { .. }) => Ok(Tested {
+            Ok(()) | Err(BenchError::Refused { .. }) => Ok(TestMove {
                 part,
                 seconds: moved,
                 interrupted: interrupted.load(Ordering::Relaxed),
@@ -321,7 +321,7 @@ impl Connection {
 
     fn look(&mut self) {
         self.vehicle.poll(monotonic_now());
-        while let Some(received) = self.vehicle.news() {
+        while let Some(received) = self.vehicle.next_status() {
             self.health.take(&received);
         }
     }
@@ -343,7 +343,7 @@ impl Connection {
             Autopilot::ArduPilot => (
                 format!("SERVO{channel}_FUNCTION"),
                 "0 (none), 1 (pass through) or 51 to 66 (a radio's channel)",
-                "ArduPilot drives other outputs itself, and nobody else moves them",
+                "ArduPilot drives other outputs itself and accepts no commands for them",
             ),
         };
         let values = read_parameters(&mut self.vehicle, &[&name])

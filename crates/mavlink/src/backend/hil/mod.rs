@@ -209,7 +209,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
                 Ok(())
             }
             _ => Err(Error::unsupported(format!(
-                "a simulator has no autopilot that could {}: we are it",
+                "a simulator cannot {} by itself: this program is its autopilot",
                 request.name()
             ))),
         }

@@ -92,7 +92,7 @@ impl Settings {
             Ok(Address::TcpOut(simulator)) => simulator,
             Ok(other) => {
                 return refused(format!(
-                    "`link` is `{other}`, and simulators for PX4 are connected to: expected `tcpout:HOST:PORT`, such as \
+                    "`link` is `{other}`, and a simulator for PX4 listens: expected `tcpout:HOST:PORT`, such as \
                      `tcpout:127.0.0.1:4560`"
                 ));
             }

@@ -36,7 +36,7 @@ const BELOW: f64 = 1.0;
 const REASON: i64 = 3 * SECOND;
 
 /// The message about two vehicles with the same numbers.
-const TWO: &str = "has a clock that jumps: do two vehicles send with the same numbers?";
+const TWO: &str = "has a jumping clock: do two vehicles use the same system id?";
 
 /// Control of the vehicle.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ enum Stream {
     /// Nothing is sent.
     None,
     /// Hold this position.
-    Place(Setpoint),
+    HoldPosition(Setpoint),
     /// The written commands.
     Written,
 }
@@ -161,7 +161,7 @@ impl Session {
     /// Processes incoming messages and does what is due at `now` (ns of `CLOCK_MONOTONIC`).
     pub fn run(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
         vehicle.poll(now);
-        while let Some(received) = vehicle.news() {
+        while let Some(received) = vehicle.next_status() {
             let before = self.health.heartbeat;
             self.health.take(&received);
             if let MavMessage::HEARTBEAT(m) = &received.message {
@@ -171,7 +171,7 @@ impl Session {
         }
         self.watch_restarts(state, now);
         if let Some((at, thrust)) = self.health.thrust.take()
-            && matches!(self.stream, Stream::Place(_) | Stream::None)
+            && matches!(self.stream, Stream::HoldPosition(_) | Stream::None)
             && self.health.is_airborne(now)
         {
             self.hover.take(at, thrust, state);
@@ -182,7 +182,7 @@ impl Session {
 
     /// Sends a setpoint of the session itself if the autopilot needs one and the host writes none.
     fn keep_streaming(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
-        let Stream::Place(setpoint) = self.stream else {
+        let Stream::HoldPosition(setpoint) = self.stream else {
             return;
         };
         if !self.autopilot.needs_stream() || now < self.next_stream || self.urgent.is_begun() {
@@ -425,7 +425,7 @@ impl Session {
             }
             _ => Err(Error::new(
                 ErrorKind::Refused,
-                "the vehicle does not say where it is",
+                "the vehicle does not report its position",
             )),
         }
     }

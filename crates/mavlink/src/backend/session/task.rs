@@ -181,8 +181,10 @@ impl Sent {
                     result.replace('_', " ")
                 )
             }
-            (None, true) => format!("the vehicle acknowledged to {what}, and did not"),
-            (None, false) => format!("the vehicle did not answer when told to {what}"),
+            (None, true) => {
+                format!("the vehicle acknowledged the request to {what}, but did not comply")
+            }
+            (None, false) => format!("the vehicle did not acknowledge the request to {what}"),
         };
         let kind = if self.refused.is_some() {
             ErrorKind::Refused
@@ -310,11 +312,11 @@ impl Session {
                         return Ok(Step::Wait);
                     }
                     self.say(format!(
-                        "the vehicle does not say its {}",
+                        "the vehicle does not report its {}",
                         unknown.join(", ")
                     ));
                 }
-                self.stream = Stream::Place(self.neutral(state, now)?);
+                self.stream = Stream::HoldPosition(self.neutral(state, now)?);
                 arm.step = ArmStep::Stream;
                 arm.since = now;
                 Ok(Step::Next)
@@ -402,7 +404,7 @@ impl Session {
                 let mut position = task.from;
                 position[2] += task.height;
                 let yaw = task.yaw;
-                self.stream = Stream::Place(Setpoint::Position { position, yaw });
+                self.stream = Stream::HoldPosition(Setpoint::Position { position, yaw });
             }
             Some(command) => {
                 self.stream = Stream::None;
@@ -466,7 +468,7 @@ impl Session {
             self.say(format!("hovers with thrust {hover:.3} (before: {old:.3})"));
         } else {
             tracing::warn!(
-                "the vehicle does not tell its own thrust: it is taken to hover with {old:.3}"
+                "the vehicle does not report its thrust: a hover thrust of {old:.3} is assumed"
             );
         }
     }
@@ -492,7 +494,7 @@ impl Session {
         }
         // Nobody may write any more: it stays where it is, and in its mode, until it has changed.
         if self.stream == Stream::Written && now > self.next_setpoint.saturating_add(UNWRITTEN) {
-            self.stream = Stream::Place(self.neutral(state, now)?);
+            self.stream = Stream::HoldPosition(self.neutral(state, now)?);
         }
         sent.poll(vehicle, autopilot.set_mode(mode), now);
         if now < sent.until {

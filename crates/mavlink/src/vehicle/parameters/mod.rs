@@ -50,7 +50,7 @@ pub enum ParameterOutcome {
         before: ParameterValue,
     },
     /// The vehicle keeps another value.
-    NotTaken {
+    NotApplied {
         /// Its current value.
         has: ParameterValue,
     },
@@ -387,7 +387,7 @@ impl Operation {
                     *reads_back = false;
                     self.due = now;
                 } else {
-                    self.outcome = ParameterOutcome::NotTaken { has };
+                    self.outcome = ParameterOutcome::NotApplied { has };
                 }
             }
         }

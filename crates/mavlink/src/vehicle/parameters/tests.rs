@@ -160,7 +160,7 @@ fn a_vehicle_that_keeps_its_value_is_told_from_one_that_takes_it() {
     let mut parameters = Parameters::new((1, 1), Encoding::CCast);
     let set = parameters.set("P9", V::F32(9.0), 0, FAR).unwrap();
     let (outcome, _) = peer.run(&mut parameters, set);
-    assert_eq!(outcome, ParameterOutcome::NotTaken { has: V::F32(3.0) });
+    assert_eq!(outcome, ParameterOutcome::NotApplied { has: V::F32(3.0) });
     assert_eq!(peer.sets, 3);
 }
 

@@ -170,7 +170,7 @@ fn only_the_vehicle_is_listened_to() {
     let message = found.expect_type(&[QUAD]).unwrap_err().to_string();
     assert_eq!(
         message,
-        "expected a quadrotor, but the vehicle with system number 2 says that it is a hexarotor"
+        "expected a quadrotor, but the vehicle with system id 2 reports that it is a hexarotor"
     );
 }
 
@@ -235,7 +235,7 @@ fn a_vehicle_that_is_not_there_is_told_apart_from_one_that_is_not_understood() {
     check(
         &other,
         &|peer| peer.send(&heartbeat(QUAD, false)),
-        "heartbeats came only from 5/1 (quadrotor), and system number 1 is configured",
+        "heartbeats came only from 5/1 (quadrotor), and system id 1 is configured",
     );
     let nobody: Address = "tcpout:127.0.0.1:9".parse().unwrap();
     let message = Vehicle::open(&nobody, &any)

@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::joint::origin;
 use super::tree::{Branch, Tree};
 use super::xml::Element;
-use super::{DescriptionError, Problem, Unphysical, some};
+use super::{DescriptionError, NonPhysicalInertia, Problem, some};
 use crate::text::short;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
 
@@ -54,14 +54,14 @@ impl Mass {
 pub(super) fn masses(
     tree: &Tree<'_>,
     branches: &[Branch<'_>],
-    unphysical: Unphysical,
+    non_physical_inertia: NonPhysicalInertia,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Option<PseudoInertia<f64>>>, DescriptionError> {
     let mut masses = Vec::with_capacity(tree.links.len());
     for (name, link) in &tree.links {
         let mut mass = read(link)?;
         if let Some(mass) = mass.as_mut().filter(|mass| !mass.is_physical_limit()) {
-            make_physical(mass, name, link, unphysical, notes)?;
+            make_physical(mass, name, link, non_physical_inertia, notes)?;
         }
         masses.push(mass);
     }
@@ -69,7 +69,13 @@ pub(super) fn masses(
     let mut inertias = Vec::with_capacity(masses.len());
     for (mass, (name, link)) in masses.iter_mut().zip(&tree.links) {
         inertias.push(match mass {
-            Some(mass) => Some(make_physical(mass, name, link, unphysical, notes)?),
+            Some(mass) => Some(make_physical(
+                mass,
+                name,
+                link,
+                non_physical_inertia,
+                notes,
+            )?),
             None => None,
         });
     }
@@ -118,7 +124,7 @@ fn lump(
     if !lumped.is_empty() {
         let names = some(&lumped);
         notes.push(format!(
-            "point masses count on a link that they are fixed to: {names}"
+            "point masses are added to the link to which they are fixed: {names}"
         ));
     }
     Ok(())
@@ -196,7 +202,7 @@ fn refused(link: &Element<'_>, error: InertiaError<f64>) -> DescriptionError {
     let place = || link.required("inertial")?.required("inertia");
     match place() {
         Ok(place) => place.error(error).helped(Some(
-            "`UrdfOptions::unphysical` can raise the moments to the nearest possible ones",
+            "`UrdfOptions::non_physical_inertia` can raise the moments to the nearest possible ones",
         )),
         Err(error) => error,
     }
@@ -207,13 +213,13 @@ fn make_physical(
     mass: &mut Mass,
     name: &str,
     link: &Element<'_>,
-    unphysical: Unphysical,
+    non_physical_inertia: NonPhysicalInertia,
     notes: &mut Vec<String>,
 ) -> Result<PseudoInertia<f64>, DescriptionError> {
-    let error = match (mass.alone, unphysical) {
+    let error = match (mass.alone, non_physical_inertia) {
         (Ok(inertia), _) => return Ok(inertia),
-        (Err(error), Unphysical::Refuse) => return Err(refused(link, error)),
-        (Err(error), Unphysical::Raise) => error,
+        (Err(error), NonPhysicalInertia::Refuse) => return Err(refused(link, error)),
+        (Err(error), NonPhysicalInertia::Raise) => error,
     };
     let (raised, change) = raise(mass, error).map_err(|error| refused(link, error))?;
     notes.push(format!(

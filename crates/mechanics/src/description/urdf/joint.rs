@@ -297,14 +297,14 @@ pub(super) fn remarks(
     }
     let geared: Vec<&str> = couplings.iter().map(|gear| gear.name.as_str()).collect();
     let all = [
-        (rubbing, "the dry friction of joints is left out"),
+        (rubbing, "the dry friction of joints is ignored"),
         (
             geared,
             "joints that mimic others move freely unless `System::constraints` couple them",
         ),
         (
             unlimited,
-            "revolute and prismatic joints without the <limit> that URDF asks for are not limited",
+            "revolute and prismatic joints without the <limit> that URDF requires are not limited",
         ),
         (
             locked,

@@ -46,7 +46,7 @@ pub(super) fn find(reference: &str, folders: &MeshFolders) -> Result<PathBuf, No
             _ => "",
         };
         return Err(NotShown {
-            problem: format!("the mesh `{reference}`{kind} is of a kind that is not read"),
+            problem: format!("the mesh `{reference}`{kind} has an unsupported format"),
             help: Some(CONVERT),
         });
     }
@@ -62,7 +62,7 @@ pub(super) fn find(reference: &str, folders: &MeshFolders) -> Result<PathBuf, No
     };
     Err(NotShown {
         problem: format!(
-            "the mesh `{reference}` is not found; looked for {}{more}",
+            "the mesh `{reference}` is not found; searched {}{more}",
             named.join(", ")
         ),
         help: Some(GIVE_FOLDER),

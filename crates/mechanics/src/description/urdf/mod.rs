@@ -62,7 +62,7 @@ pub struct UrdfOptions {
     /// Which joints have a motor.
     pub motors: UrdfMotors,
     /// What to do with a non-physical inertia.
-    pub unphysical: Unphysical,
+    pub non_physical_inertia: NonPhysicalInertia,
     /// The acceleration of free fall in the world, m/s².
     pub gravity: Vector3<f64>,
     /// Where the files of meshes are.
@@ -74,7 +74,7 @@ impl Default for UrdfOptions {
         Self {
             root: UrdfRoot::default(),
             motors: UrdfMotors::default(),
-            unphysical: Unphysical::default(),
+            non_physical_inertia: NonPhysicalInertia::default(),
             gravity: Vector3::new(0.0, 0.0, -9.81),
             meshes: MeshFolders::default(),
         }
@@ -103,7 +103,7 @@ pub enum UrdfMotors {
 
 /// What to do with a non-physical inertia, which no distribution of mass has, as many files contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unphysical {
+pub enum NonPhysicalInertia {
     /// An error that says why.
     #[default]
     Refuse,
@@ -119,7 +119,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
     let tree = Tree::read(&robot)?;
     let mut notes = Vec::new();
     let branches = tree.branches(options.root)?;
-    let masses = inertial::masses(&tree, &branches, options.unphysical, &mut notes)?;
+    let masses = inertial::masses(&tree, &branches, options.non_physical_inertia, &mut notes)?;
 
     let mut builder = Model::builder().gravity(options.gravity);
     let (mut joints, mut elements) = (Vec::new(), Vec::new());

@@ -79,12 +79,9 @@ pub(super) fn transmissions(
     let left_out = [
         (
             coupled,
-            "transmissions that do not connect one motor with one moving joint are left out",
+            "transmissions that do not connect one motor with one moving joint are ignored",
         ),
-        (
-            unknown,
-            "transmissions of joints that are not there are left out",
-        ),
+        (unknown, "transmissions of unknown joints are ignored"),
         (idle, "joints whose effort is limited to 0 have no motor"),
     ];
     let left_out = left_out.iter().filter(|(names, _)| !names.is_empty());

@@ -76,7 +76,7 @@ impl<'a> Tree<'a> {
         let Some(root) = roots.next() else {
             let names = self.links.iter().map(|(name, _)| (*name).to_owned());
             return Err(match self.carried_by.first() {
-                Some(Some((joint, _))) => joint.error(ModelError::Circle(names.collect())),
+                Some(Some((joint, _))) => joint.error(ModelError::Cycle(names.collect())),
                 _ => robot.error(Problem::MissingElement("link".to_owned())),
             });
         };
@@ -153,7 +153,7 @@ impl<'a> Tree<'a> {
         loop {
             if let Some(start) = way.iter().position(|before| *before == next) {
                 let names = way[start..].iter().map(|i| self.links[*i].0.to_owned());
-                let error = ModelError::Circle(names.collect());
+                let error = ModelError::Cycle(names.collect());
                 return match &self.carried_by[next] {
                     Some((joint, _)) => joint.error(error),
                     None => self.links[next].1.error(error),

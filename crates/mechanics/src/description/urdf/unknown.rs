@@ -117,7 +117,7 @@ pub(super) fn notes(robot: &Element<'_>, name: &str, tree: &Tree<'_>) -> Vec<Str
     }
     let notes = left_out.0.into_iter().map(|((what, near), names)| {
         let near = near.map_or(String::new(), |near| format!("; {near}"));
-        format!("{what} is left out of {}{near}", some(&names))
+        format!("{what} is ignored in {}{near}", some(&names))
     });
     notes.collect()
 }

@@ -13,7 +13,7 @@ use super::xml::{Element, Value};
 use super::{DescriptionError, Problem};
 use crate::description::visual::Seen;
 use crate::multibody::Model;
-use crate::visual::{MOST_TRIANGLES, Surface, Visual, VisualShape, shares};
+use crate::visual::{MAX_TRIANGLES, Surface, Visual, VisualShape, shares};
 
 /// What all links share.
 struct Reader<'a> {
@@ -88,7 +88,7 @@ fn bound(visuals: &mut Vec<Visual>) -> Option<String> {
     };
     let counts: Vec<usize> = visuals.iter().map(count).collect();
     let all: usize = counts.iter().sum();
-    if all <= MOST_TRIANGLES {
+    if all <= MAX_TRIANGLES {
         return None;
     }
     // A mesh that is there several times has the same share each time, or nearly.
@@ -106,7 +106,7 @@ fn bound(visuals: &mut Vec<Visual>) -> Option<String> {
     });
     let left: usize = visuals.iter().map(count).sum();
     Some(format!(
-        "the meshes have {all} triangles; {left} are shown, at most {MOST_TRIANGLES}: small details are left out"
+        "the meshes have {all} triangles; {left} are shown, at most {MAX_TRIANGLES}: small details are left out"
     ))
 }
 

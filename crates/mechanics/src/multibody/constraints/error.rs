@@ -20,7 +20,9 @@ pub enum ConstraintSetError {
         nearest: Option<String>,
     },
     /// Both frames are on the same body.
-    #[error("constraint `{constraint}` ties body `{body}` to itself; name two bodies, or `world`")]
+    #[error(
+        "constraint `{constraint}` connects body `{body}` with itself; name two bodies, or `world`"
+    )]
     SameBody {
         /// The constraint.
         constraint: String,
@@ -47,8 +49,7 @@ pub enum ConstraintSetError {
     },
     /// A coupling refers to something other than a scalar coordinate whose rate is a velocity coordinate.
     #[error(
-        "constraint `{constraint}` couples coordinate {coordinate} of the joint of body `{body}`, but that is no translation and no angle that \
-         counts its turns; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: tie frames instead"
+        "constraint `{constraint}` couples coordinate {coordinate} of the joint of body `{body}`, which is neither a translation nor an unbounded angle; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: constrain frames instead"
     )]
     NoCoordinate {
         /// The constraint.

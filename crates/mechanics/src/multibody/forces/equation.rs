@@ -49,7 +49,7 @@ pub struct EquationOfMotion<T: RealField + Copy> {
 /// The mass matrix is not positive definite: a velocity direction moves no mass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the mass matrix is not positive definite: a joint moves nothing that has mass (or the state is not finite); \
+    "the mass matrix is not positive definite: a joint moves no mass (or the state is not finite); \
      give the bodies at the ends of the tree an inertia"
 )]
 pub struct MasslessMotion;

@@ -28,7 +28,7 @@ pub(super) struct FaultKeys {
     until: Option<Number>,
     /// How long it lasts, s. This, or `until`.
     duration: Option<Number>,
-    /// That it occurs in a flight. Default 1.
+    /// Probability that it occurs in a flight. Default 1.
     probability: Option<Number>,
     /// Mean of an exponentially distributed time that is added to `from`, s. Default 0.
     mean_time: Option<Number>,
@@ -36,15 +36,15 @@ pub(super) struct FaultKeys {
     group: Option<Spanned<String>>,
     /// Of `offset`: what is added, in the units of the group.
     offset: Option<Spanned<Vec<f64>>>,
-    /// Of `dropout`: the part of the samples that are lost, 0 to 1.
+    /// Of `dropout`: the fraction of the samples that are lost, 0 to 1.
     part: Option<Number>,
     /// Of `dead`, `weak` and `stuck`: the command, such as `rotor.3.thrust`, or a list of which one is drawn.
     actuator: Option<Spanned<Names>>,
-    /// Of `weak`: the part that it gives.
+    /// Of `weak`: the remaining effectiveness.
     effectiveness: Option<Number>,
-    /// Of `dead` and `weak`: whether the backend tells of it.
+    /// Of `dead` and `weak`: whether the backend reports it.
     reported: Option<Spanned<bool>>,
-    /// How long it takes until it is there in full, s. Default 0.
+    /// Time until it has its full effect, s. Default 0.
     ramp: Option<Number>,
     /// Of `wind`: what is added to it, m/s, world frame.
     velocity: Option<Triple>,
@@ -54,7 +54,7 @@ pub(super) struct FaultKeys {
     masses: Option<Spanned<Vec<MassKeys>>>,
     /// Of `battery`: cells that are left.
     cells: Option<Spanned<u32>>,
-    /// Of `battery`: what is left of the charge, 0 to 1.
+    /// Of `battery`: the remaining charge, 0 to 1.
     charge: Option<Number>,
 }
 

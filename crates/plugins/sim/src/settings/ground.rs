@@ -109,7 +109,7 @@ impl GroundKeys {
         if system.contacts.is_empty() {
             if keys.iter().any(|(_, span)| span.is_some()) {
                 tracing::warn!(
-                    "`[backend.sim.ground]` stops nothing: no body of `{}` has `contacts`",
+                    "`[backend.sim.ground]` has no effect: no body of `{}` has `contacts`",
                     system.name
                 );
             }

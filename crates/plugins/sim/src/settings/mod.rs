@@ -4,7 +4,7 @@ mod faults;
 mod ground;
 mod initial;
 mod noise;
-mod opening;
+mod release;
 mod sensors;
 mod system;
 mod variant;
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
     pub(crate) instruments: Instruments,
     pub(crate) faults: Faults,
     /// Whether there is wind of which frames tell.
-    pub(crate) tells_wind: bool,
+    pub(crate) reports_wind: bool,
 }
 
 type Number = Spanned<f64>;
@@ -58,7 +58,7 @@ struct Keys {
     body: Option<Spanned<String>>,
     /// Integration steps per control step, 1 to 1000. Default 2.
     substeps: Option<Spanned<u32>>,
-    /// The state in the beginning.
+    /// The initial state.
     #[serde(default)]
     initial: InitialKeys,
     /// Standard deviations of the measurements. Default 0.
@@ -67,17 +67,17 @@ struct Keys {
     /// Faults of sensors, actuators, links, masses, wind and battery.
     #[serde(default)]
     faults: Vec<Spanned<FaultKeys>>,
-    /// How the air moves. Default: not at all.
+    /// Wind. Default: none.
     wind: Option<WindKeys>,
     /// The ground that rotors with a `radius` feel and that stops bodies with `contacts`. Default: none.
     ground: Option<GroundKeys>,
-    /// Joints that open. Default: none.
+    /// Joints that are released. Default: none.
     #[serde(default)]
-    openings: Vec<OpeningKeys>,
+    releases: Vec<ReleaseKeys>,
     /// Each sensor that has a table is fitted.
     #[serde(default)]
     sensors: SensorKeys,
-    /// Actuators that give another part of what they should, later, or in steps. Default: none.
+    /// Actuators with reduced effectiveness, delay or quantisation. Default: none.
     #[serde(default)]
     actuators: Vec<ActuatorKeys>,
 }
@@ -103,7 +103,8 @@ struct InitialKeys {
     /// Joint velocities by name, rad/s or m/s, a number or a list. Default 0.
     #[serde(default)]
     joint_velocities: JointTable,
-    /// Thrusts (N), tilts (rad) and efforts (N m, N) of the actuators in the order of the commands; `first`: those of the first command. Default: no tilt, the smallest thrust.
+    /// Thrusts (N), tilts (rad) and efforts (N m, N) of the actuators in the order of the commands; `first`: those of the first command.
+    /// Default: no tilt, the smallest thrust.
     commands: Option<Spanned<CommandKeys>>,
     /// Of the battery, 0 to 1. Default 1.
     charge: Option<Number>,
@@ -182,31 +183,31 @@ struct NoiseKeys {
     joint_velocity: Option<Number>,
 }
 
-/// A joint that opens.
+/// A joint that is released.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OpeningKeys {
+struct ReleaseKeys {
     /// Its name.
     joint: Spanned<String>,
-    /// When it opens, s.
+    /// When it is released, s.
     time: Number,
 }
 
-/// Actuators that give another part of what they should, later, or in steps.
+/// Actuators with reduced effectiveness, delay or quantisation.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActuatorKeys {
     /// `rotor.1.thrust`, `motor.0.effort`, ... Default: all.
     command: Option<Spanned<String>>,
-    /// The part that it gives at first. Default 1.
+    /// Its initial effectiveness, 1: full. Default 1.
     effectiveness: Option<Number>,
-    /// Change of that part, 1/s. Default 0.
+    /// Rate of change of the effectiveness, 1/s. Default 0.
     rate: Option<Number>,
-    /// How long after it is given a command acts, s, 0 to 1. Default 0.
+    /// Delay of its commands, s, 0 to 1. Default 0.
     delay: Option<Number>,
-    /// Into how many equal steps its controller divides the way from the smallest to the largest command. Default: any value.
+    /// Number of equal steps between its smallest and largest command. Default: continuous.
     steps: Option<Spanned<u32>>,
 }
 
@@ -219,6 +220,10 @@ pub fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// Reads and checks the whole configuration.
 pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let mut document = configuration.document()?;
+    if let Some((key, _)) = document.get_ref().get_key_value("openings") {
+        let error = Error::configuration("unknown key `openings`").in_configuration(key.span());
+        return Err(error.with_help("its name is `releases` now"));
+    }
     let table = document.get_mut().remove("vehicle");
     let system = system::read(table.as_ref(), configuration.vehicle)?;
     let keys: Keys = configuration.settings_from(document)?;
@@ -241,7 +246,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         height,
         configuration.seed,
     )?;
-    let openings = opening::openings(&keys.openings, &system)?;
+    let releases = release::releases(&keys.releases, &system)?;
     let actuators = world::actuators(&keys.actuators, &system.inputs, configuration.rate_hz)?;
     let sensors = sensors::sensors(
         &keys.sensors,
@@ -257,17 +262,17 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         groups: &groups,
     };
     let (faults, models) = faults::faults(&keys.faults, &vehicle, configuration.seed)?;
-    if let (Some(opening), false) = (keys.openings.first(), models.is_empty()) {
-        let message = "`openings`: expected none beside a fault of `kind = \"mass\"`: which body loses the mass is not known then";
-        return Err(Error::configuration(message).in_configuration(opening.joint.span()));
+    if let (Some(release), false) = (keys.releases.first(), models.is_empty()) {
+        let message = "`releases`: expected none beside a fault of `kind = \"mass\"`: the body that loses the mass would be ambiguous";
+        return Err(Error::configuration(message).in_configuration(release.joint.span()));
     }
-    let variants = variant::variants(&system, &motion, &openings, &models);
+    let variants = variant::variants(&system, &motion, &releases, &models);
     let ground = match &keys.ground {
         Some(keys) => keys.ground(&system, &variants)?,
         None => None,
     };
-    let tells_wind = keys.wind.is_some() || faults.blow();
-    if tells_wind && !system.feels_wind() {
+    let reports_wind = keys.wind.is_some() || faults.blow();
+    if reports_wind && !system.feels_wind() {
         let which = match keys.wind {
             Some(_) => "`[backend.sim.wind]`",
             None => "a wind in `[[backend.sim.faults]]`",
@@ -285,7 +290,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     Ok(Settings {
         plant: system::plant(
             system,
-            system::Beginning {
+            system::InitialState {
                 motion,
                 start,
                 charge,
@@ -293,11 +298,11 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             },
             keys.substeps.as_ref(),
             configuration.rate_hz,
-            (&openings, &variants),
+            (&releases, &variants),
         )?
         .in_world(wind, tracked, actuators)
         .with_models(models),
-        tells_wind,
+        reports_wind,
         faults,
         measurements,
         groups,

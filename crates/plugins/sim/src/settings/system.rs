@@ -89,7 +89,7 @@ pub(super) fn free_bodies(system: &System) -> Vec<(BodyId, &str)> {
 }
 
 /// How a plant begins, and above what.
-pub(super) struct Beginning {
+pub(super) struct InitialState {
     pub(super) motion: SystemState<f64>,
     pub(super) start: Start,
     /// Of the battery, 0 to 1.
@@ -99,17 +99,17 @@ pub(super) struct Beginning {
 
 pub(super) fn plant(
     system: System,
-    beginning: Beginning,
+    initial: InitialState,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
-    (openings, variants): (&[(f64, System, String)], &[Variant]),
+    (releases, variants): (&[(f64, System, String)], &[Variant]),
 ) -> Result<Plant, Error> {
-    let Beginning {
+    let InitialState {
         motion,
         start,
         charge,
         ground,
-    } = beginning;
+    } = initial;
     let count = substeps.map_or(2, |given| *given.get_ref());
     // The default has no location.
     let placed = |error: Error| match substeps {
@@ -163,7 +163,7 @@ pub(super) fn plant(
         [charge, step],
         ground,
         count,
-        openings,
+        releases,
     )
     .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
 }

@@ -2,9 +2,9 @@
 
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::Model;
-use fly_mechanics::{Opening, System};
+use fly_mechanics::{JointRelease, System};
 
-/// The system, or what it becomes once joints open or masses change.
+/// The system, or what it becomes once joints are released or masses change.
 pub(super) struct Variant {
     pub(super) system: System,
     /// Its configuration at the start, as if it had become so there.
@@ -17,7 +17,7 @@ pub(super) struct Variant {
 pub(super) fn variants(
     system: &System,
     motion: &SystemState<f64>,
-    openings: &[(f64, System, String)],
+    releases: &[(f64, System, String)],
     models: &[Model<f64>],
 ) -> Vec<Variant> {
     let variant = |system: &System, x: &[f64], by: String| Variant {
@@ -27,10 +27,10 @@ pub(super) fn variants(
     };
     let mut all = vec![variant(system, &motion.configuration, String::new())];
     let (mut before, mut state) = (system, motion.clone());
-    for (_, after, joint) in openings {
+    for (_, after, joint) in releases {
         let mut next = SystemState::at_rest(&after.model);
-        Opening::new(before, after).open(&state, &mut next);
-        let by = format!(" once the joint `{joint}` is open");
+        JointRelease::new(before, after).apply(&state, &mut next);
+        let by = format!(" after the release of the joint `{joint}`");
         all.push(variant(after, &next.configuration, by));
         (before, state) = (after, next);
     }

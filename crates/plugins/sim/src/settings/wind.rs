@@ -11,14 +11,14 @@ use super::{Number, Triple, finite};
 use crate::random::{Random, Stream};
 use crate::wind::{Extent, Gust, Turbulence, Wind};
 
-/// How the air moves.
+/// Wind.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WindKeys {
     /// The mean wind, m/s, world frame. Default 0.
     velocity: Option<Triple>,
-    /// How the mean wind changes with the height. Default: not at all.
+    /// Change of the mean wind with height. Default: none.
     shear: Option<Spanned<ShearKeys>>,
     /// Gusts of the shape 1 - cos. Default: none.
     #[serde(default)]
@@ -45,11 +45,11 @@ struct ShearKeys {
 struct GustKeys {
     /// When it begins, s.
     start: Number,
-    /// By what the wind grows, m/s, world frame.
+    /// The change of the wind, m/s, world frame.
     amplitude: Triple,
-    /// Over so long, s. This, or `length`.
+    /// Its duration, s. This, or `length`.
     time: Option<Number>,
-    /// Over so much air, m. This, or `time`.
+    /// Its length in the air, m. This, or `time`.
     length: Option<Number>,
 }
 
@@ -59,7 +59,7 @@ struct GustKeys {
 struct TurbulenceKeys {
     /// Wind at 20 ft, m/s.
     w20: Number,
-    /// It passes with this airspeed at least, m/s. Default 1.
+    /// The least airspeed with which it passes the vehicle, m/s. Default 1.
     least_airspeed: Option<Number>,
 }
 

@@ -33,8 +33,13 @@ fn check(marked: &str, message: &str, help: Option<&str>) {
 fn keys_and_types() {
     check(
         "«substep» = 3",
-        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `openings`, `sensors`, `actuators`",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `releases`, `sensors`, `actuators`",
         Some("did you mean `substeps`?"),
+    );
+    check(
+        "«openings» = []",
+        "unknown key `openings`",
+        Some("its name is `releases` now"),
     );
     check(
         "substeps = «'two'»",
@@ -522,7 +527,7 @@ fn sensors_that_cannot_be_fitted() {
     );
     check(
         "sensors.ideal = «false»",
-        "expected a sensor beside `sensors.ideal = false`, such as `[sensors.imu]`: nothing else tells of the tracked body",
+        "expected a sensor beside `sensors.ideal = false`, such as `[sensors.imu]`: nothing else measures the tracked body",
         None,
     );
     check(

@@ -588,7 +588,7 @@ fn what_may_be_armed_is_disarmed() {
     let error = flight.arm().unwrap_err();
     assert_eq!(
         error.message,
-        "the vehicle acknowledged to arm, and did not"
+        "the vehicle acknowledged the request to arm, but did not comply"
     );
     std::thread::sleep(Duration::from_millis(300));
     let (report, _) = flight.end();
@@ -633,7 +633,7 @@ fn two_vehicles_of_one_number_are_not_armed() {
     let mut flight = flight.unwrap();
     let error = flight.arm().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
-    let expected = "do two vehicles send with the same numbers?";
+    let expected = "do two vehicles use the same system id?";
     assert!(error.message.contains(expected), "{error}");
     let (report, _) = flight.end();
     assert_eq!(

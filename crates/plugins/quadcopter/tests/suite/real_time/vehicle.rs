@@ -257,7 +257,7 @@ fn another_kind_of_vehicle_is_refused_or_warned_of() {
     assert_eq!(
         error.message,
         "expected a quadrotor or hexarotor or octorotor or decarotor or dodecarotor or coaxial or generic multirotor, but the vehicle with \
-         system number 4 says that it is a fixed wing"
+         system id 4 reports that it is a fixed wing"
     );
     drop(instance);
     let mut instance = start(NAME, &format!("{text}any_type = true\n"));

@@ -27,7 +27,7 @@ use tables::{
 pub(super) struct SensorKeys {
     /// Whether pose.* and twist.* of the tracked body are measured. Default true.
     ideal: Option<Spanned<bool>>,
-    /// How joints are measured. Default: exactly, in every frame.
+    /// Joint encoders. Default: exact measurements in every frame.
     encoders: Option<Spanned<EncoderKeys>>,
     /// Inertial measurement unit.
     imu: Option<Spanned<ImuKeys>>,
@@ -145,7 +145,7 @@ pub(super) fn sensors(
     }
     let is_blind = all.hides_state && all.fitted.is_empty();
     if let Some(ideal) = keys.ideal.as_ref().filter(|_| is_blind) {
-        let message = "expected a sensor beside `sensors.ideal = false`, such as `[sensors.imu]`: nothing else tells of the tracked body";
+        let message = "expected a sensor beside `sensors.ideal = false`, such as `[sensors.imu]`: nothing else measures the tracked body";
         return Err(Error::configuration(message).in_configuration(ideal.span()));
     }
     Ok(all)

@@ -27,9 +27,9 @@ macro_rules! keys {
             rate: Option<Number>,
             /// From the measurement to its arrival, s, 0 to 10. Default: by the sensor.
             delay: Option<Number>,
-            /// What is added to `delay` at most, s, 0 to 10. Default 0.
+            /// Largest random addition to `delay`, s, 0 to 10. Default 0.
             jitter: Option<Number>,
-            /// The part of the samples that never arrive, 0 to 1. Default 0.
+            /// Fraction of the samples that are lost, 0 to 1. Default 0.
             dropout: Option<Number>,
             $($(#[$about])* $key: Option<$type>,)*
         }
@@ -50,9 +50,9 @@ keys!(EncoderKeys {
     velocity_resolution: Number,
 });
 keys!(ImuKeys {
-    /// Where it sits, m, body frame. Default: the origin.
+    /// Its position, m, body frame. Default: the origin.
     position: Triple,
-    /// By what it is turned, a rotation vector, degrees. Default 0.
+    /// Its misalignment, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
     /// Density of its white noise, rad/s/sqrt(Hz). Default 1.6968e-4.
     gyro_noise: Number,
@@ -64,7 +64,7 @@ keys!(ImuKeys {
     gyro_bias_deviation: Number,
     /// Standard deviation of its scale's error, each axis. Default 0.
     gyro_scale_deviation: Number,
-    /// Where it saturates, each axis, rad/s. Default 34.9.
+    /// Measuring range of each axis, rad/s. Default 34.9.
     gyro_range: Number,
     /// By the square of a rotor's speed, rad/s per (rad/s)^2. Default 0.
     gyro_vibration: Number,
@@ -78,15 +78,15 @@ keys!(ImuKeys {
     accelerometer_bias_deviation: Number,
     /// Standard deviation of its scale's error, each axis. Default 0.
     accelerometer_scale_deviation: Number,
-    /// Where it saturates, each axis, m/s^2. Default 235.
+    /// Measuring range of each axis, m/s^2. Default 235.
     accelerometer_range: Number,
     /// By the square of a rotor's speed, m/s^2 per (rad/s)^2. Default 0.
     accelerometer_vibration: Number,
 });
 keys!(MotionCaptureKeys {
-    /// Where it sits, m, body frame. Default: the origin.
+    /// Its position, m, body frame. Default: the origin.
     position: Triple,
-    /// By what it is turned, a rotation vector, degrees. Default 0.
+    /// Its misalignment, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
     /// Standard deviation, m, each axis. Default 5e-4.
     position_noise: Number,
@@ -98,7 +98,7 @@ keys!(GnssKeys {
     position: Triple,
     /// Standard deviation, m, x, y, z in the world. Default [0.3, 0.3, 0.45].
     position_noise: Triple,
-    /// Standard deviation of what drifts, m, x, y, z in the world. Default [2.1, 2.1, 3.2].
+    /// Standard deviation of the drift, m, x, y, z in the world. Default [2.1, 2.1, 3.2].
     drift: Triple,
     /// Its time constant, s; `inf`: a constant error. Default 300.
     drift_time: Number,
@@ -106,17 +106,17 @@ keys!(GnssKeys {
     velocity_noise: Triple,
 });
 keys!(BarometerKeys {
-    /// Where it sits, m, body frame. Default: the origin.
+    /// Its position, m, body frame. Default: the origin.
     position: Triple,
     /// Standard deviation, m. Default 0.1.
     noise: Number,
-    /// Standard deviation of what drifts, m. Default 1.
+    /// Standard deviation of the drift, m. Default 1.
     drift: Number,
     /// Its time constant, s. Default 600.
     drift_time: Number,
 });
 keys!(MagnetometerKeys {
-    /// By what it is turned, a rotation vector, degrees. Default 0.
+    /// Its misalignment, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
     /// Of the world, T; or the three that follow.
     field: Triple,
@@ -128,13 +128,13 @@ keys!(MagnetometerKeys {
     declination_deg: Number,
     /// Standard deviation, T, each axis. Default 0.2e-6.
     noise: Number,
-    /// What the vehicle adds, T, body frame. Default 0.
+    /// The vehicle's own magnetic field, T, body frame. Default 0.
     hard_iron: Triple,
 });
 keys!(AirspeedKeys {
-    /// Where it sits, m, body frame. Default: the origin.
+    /// Its position, m, body frame. Default: the origin.
     position: Triple,
-    /// By what it is turned, a rotation vector, degrees. Default 0.
+    /// Its misalignment, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
     /// Of the pressure, standard deviation, Pa. Default 1.
     noise: Number,
@@ -144,9 +144,9 @@ keys!(AirspeedKeys {
     density: Number,
 });
 keys!(RangeKeys {
-    /// Where it sits, m, body frame. Default: the origin.
+    /// Its position, m, body frame. Default: the origin.
     position: Triple,
-    /// By what it is turned, a rotation vector, degrees. Default 0.
+    /// Its misalignment, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
     /// Standard deviation, m. Default 0.01.
     noise: Number,

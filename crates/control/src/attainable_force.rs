@@ -5,7 +5,7 @@ use fly_mechanics::PseudoInverse;
 use nalgebra::DMatrix;
 
 /// Relative tolerance: a force missed by a larger fraction of itself is not attainable.
-pub const REACH: f64 = 1e-6;
+pub const FORCE_TOLERANCE: f64 = 1e-6;
 
 /// Relative tolerance: a column is dependent if its part orthogonal to the others is shorter than this fraction of it.
 const INDEPENDENT: f64 = 1e-9;

@@ -9,7 +9,7 @@ use crate::trajectory::Sinusoid;
 use crate::trajectory::jet::{Jet, Jet3, derivative};
 
 /// A path in the coordinates of another frame.
-pub struct Moved {
+pub struct TransformedPath {
     path: Box<dyn Path>,
     /// The world in the frame.
     world: SE3<f64>,
@@ -18,7 +18,7 @@ pub struct Moved {
 /// A path that leaves the line or plane on which a joint moves.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("at {time} s it leaves the {what} on which the body moves by {distance:.6} m")]
-pub struct LeavesFrame {
+pub struct LeavesSubspace {
     /// The time, s.
     pub time: f64,
     /// `line` or `plane`.
@@ -27,7 +27,7 @@ pub struct LeavesFrame {
     pub distance: f64,
 }
 
-impl Path for Moved {
+impl Path for TransformedPath {
     fn at(&self, t: f64) -> PathPoint {
         let point = self.path.at(t);
         let mut position = self.turned(&point.position);
@@ -53,7 +53,7 @@ impl Path for Moved {
     }
 }
 
-impl Moved {
+impl TransformedPath {
     /// Expresses a world path in a frame with this pose.
     pub fn new(path: Box<dyn Path>, frame: &SE3<f64>) -> Self {
         let world = frame.inverse();
@@ -63,8 +63,8 @@ impl Moved {
     /// Checks that the coordinates outside `kept` stay zero, at 201 instants of its horizon.
     ///
     /// # Errors
-    /// [`LeavesFrame`].
-    pub fn keeps_to(&self, kept: Range<usize>) -> Result<(), LeavesFrame> {
+    /// [`LeavesSubspace`].
+    pub fn check_within(&self, kept: Range<usize>) -> Result<(), LeavesSubspace> {
         for i in 0..=200 {
             let time = self.horizon() * f64::from(i) / 200.0;
             let at = derivative(&self.at(time).position, 0);
@@ -73,7 +73,7 @@ impl Moved {
             // The rounding error of positions and attitudes.
             if distance > 1e-9 * (1.0 + at.norm()) {
                 let what = if kept.len() == 1 { "line" } else { "plane" };
-                return Err(LeavesFrame {
+                return Err(LeavesSubspace {
                     time,
                     what,
                     distance,
@@ -92,14 +92,14 @@ impl Moved {
 }
 
 /// A path with another heading about the third axis.
-pub struct Headed {
+pub struct WithYaw {
     /// The path.
     pub path: Box<dyn Path>,
     /// The heading, rad.
     pub yaw: Sinusoid,
 }
 
-impl Path for Headed {
+impl Path for WithYaw {
     fn at(&self, t: f64) -> PathPoint {
         PathPoint {
             side: side_of_yaw(self.yaw.at(t)),

@@ -13,27 +13,27 @@ use crate::telemetry::{Progress, Screen, Terminal, can_draw};
 /// Polling period of a waiting command.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Who watches a flight.
+/// The viewers of a flight.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
-    /// `None` if nobody does.
+pub(super) struct Viewers {
+    /// `None` if nobody watches.
     hub: Option<Arc<Hub>>,
     view: Option<View>,
     tui: bool,
 }
 
-/// What shows how far a flight is.
+/// Shows the progress of a flight.
 pub(super) enum Indicator {
     Bar(Progress),
     Screen(Screen),
     None,
 }
 
-impl Watched {
-    /// Begins to serve, and says where.
+impl Viewers {
+    /// Begins to serve, and prints the address.
     ///
     /// # Errors
-    /// The port cannot be had, or the terminal is none.
+    /// The port is not available, or there is no terminal.
     pub fn open(port: Option<u16>, tui: bool) -> Result<Self, Failure> {
         if tui {
             can_draw().map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -50,12 +50,12 @@ impl Watched {
         })
     }
 
-    /// What the flight is to fill.
+    /// The hub that the flight fills.
     pub fn hub(&self) -> Option<Arc<Hub>> {
         self.hub.clone()
     }
 
-    /// Whether nobody does.
+    /// Whether nobody watches.
     pub const fn is_alone(&self) -> bool {
         self.hub.is_none()
     }
@@ -74,7 +74,7 @@ impl Watched {
         bar.flatten().map_or(Indicator::None, Indicator::Bar)
     }
 
-    /// Serves on after the flight until Ctrl-C, where somebody is there to press it.
+    /// Keeps serving after the flight until Ctrl-C, on a terminal.
     pub fn stay(self) {
         let Some(view) = self.view else {
             return;
@@ -82,7 +82,7 @@ impl Watched {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return;
         }
-        // Watched before it is said.
+        // Installed before the address is printed.
         let interruptions = Interruptions::watch(false);
         eprintln!(
             "the flight is over; its page stays until Ctrl-C: {}",

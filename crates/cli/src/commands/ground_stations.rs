@@ -10,13 +10,13 @@ use fly_mavlink::dialect::MavSeverity;
 use fly_mavlink::frames::rotate;
 use fly_mavlink::hil::{Fix, Motion, Origin};
 use fly_mavlink::outputs::{Autopilot, OutputMap};
-use fly_mavlink::publish::{About, Phase, Publication, Seen, Target};
+use fly_mavlink::publish::{Phase, Publication, Target, VehicleInfo, VehicleState};
 
 use crate::config::{Configuration, Document};
 use crate::exit::{Exit, Failure};
 
 /// The log, and the flight as ground stations see it.
-pub struct Shown {
+pub struct GroundStations {
     log: McapFile,
     stations: Option<Stations>,
 }
@@ -43,7 +43,7 @@ struct Places {
     velocity: Option<(usize, [usize; 3])>,
 }
 
-impl Shown {
+impl GroundStations {
     /// Opens the links. The vehicle has the system id `system`; the document contains the world's origin.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Shown {
             .filter(|(_, name)| name.ends_with(".thrust"))
             .map(|(channel, _)| channel - 1)
             .collect();
-        let about = About {
+        let about = VehicleInfo {
             system,
             kind: kind(inputs.rotors().as_slice().len()),
             origin: origin(document)?,
@@ -112,7 +112,7 @@ fn kind(rotors: usize) -> MavType {
     }
 }
 
-impl Sink for Shown {
+impl Sink for GroundStations {
     fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
         if let Some(stations) = &mut self.stations {
             stations.begin(header);
@@ -157,7 +157,7 @@ impl Stations {
         if self.mode.replace(row.mode) != Some(row.mode)
             && let Some((_, said)) = phase
         {
-            (self.publication).say(MavSeverity::MAV_SEVERITY_INFO, said);
+            (self.publication).send_text(MavSeverity::MAV_SEVERITY_INFO, said);
         }
         let phase = phase.map_or(Phase::default(), |(phase, _)| *phase);
         if let (Some(outputs), Some(commands)) = (&self.outputs, row.commands) {
@@ -168,8 +168,8 @@ impl Stations {
         let thrust = all.sum::<f64>() / count;
         let (places, controls) = (&self.places, &self.controls);
         let output_count = self.outputs.as_ref().map_or(0, |o| o.channels().count());
-        self.publication.show(|seen| {
-            *seen = Seen {
+        self.publication.publish(|seen| {
+            *seen = VehicleState {
                 time: Some(row.time),
                 motion: row.state.map(|state| motion(&state)),
                 target: (row.control.as_ref())
@@ -208,7 +208,7 @@ impl Stations {
             }
             _ => return,
         };
-        self.publication.say(severity, message.text);
+        self.publication.send_text(severity, message.text);
     }
 }
 

@@ -1,16 +1,16 @@
-//! Joints that open.
+//! Joints that are released.
 
 use fly_hal::{Error, nearest};
 use fly_mechanics::System;
 
-use super::OpeningKeys;
+use super::ReleaseKeys;
 
-/// The systems that follow when joints open, with the times (s) and the names of the joints, in the order of time.
-pub(super) fn openings(
-    keys: &[OpeningKeys],
+/// The systems that follow when joints are released, with the times (s) and the names of the joints, in the order of time.
+pub(super) fn releases(
+    keys: &[ReleaseKeys],
     system: &System,
 ) -> Result<Vec<(f64, System, String)>, Error> {
-    let mut order: Vec<&OpeningKeys> = keys.iter().collect();
+    let mut order: Vec<&ReleaseKeys> = keys.iter().collect();
     for keys in keys {
         let time = *keys.time.get_ref();
         if !(time.is_finite() && time >= 0.0) {
@@ -36,7 +36,7 @@ pub(super) fn openings(
                 None => error,
             });
         };
-        let after = before.with_open_joint(body).map_err(|error| {
+        let after = before.with_released_joint(body).map_err(|error| {
             Error::configuration(error.to_string()).in_configuration(keys.joint.span())
         })?;
         all.push((*keys.time.get_ref(), after, name.clone()));

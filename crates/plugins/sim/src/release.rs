@@ -1,9 +1,9 @@
-//! Joints that open in flight.
+//! Joints that are released in flight.
 
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{
-    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, Ground, Opening, System,
+    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, Ground, JointRelease, System,
 };
 
 /// A system and its motion, with all that it takes to integrate it.
@@ -60,27 +60,27 @@ impl Stage {
     }
 }
 
-/// Joints that open, one after another. Every stage of the flight is made before it.
+/// Joints that are released, one after another. Every stage of the flight is made before it.
 #[derive(Default)]
-pub(crate) struct Openings {
-    all: Vec<JointOpening>,
+pub(crate) struct Releases {
+    all: Vec<ScheduledRelease>,
     /// How many have happened.
     count: usize,
 }
 
-struct JointOpening {
+struct ScheduledRelease {
     /// Since the start, s.
     time: f64,
     joint: String,
     /// From the stage before, and from the first one.
-    way: Opening,
-    from_start: Opening,
-    /// What follows; once the joint is open what was before.
+    from_previous: JointRelease,
+    from_start: JointRelease,
+    /// What follows; after the release the stage before.
     other: Stage,
 }
 
-impl Openings {
-    /// Of a system that starts like this: the joints by name, with the times at which they open (s), and what each makes of it.
+impl Releases {
+    /// Of a system that starts like this: the joints by name, with the times at which they are released (s), and what each makes of it.
     pub(crate) fn push(
         &mut self,
         start: &System,
@@ -88,33 +88,33 @@ impl Openings {
         before: &System,
         after: Stage,
     ) {
-        self.all.push(JointOpening {
+        self.all.push(ScheduledRelease {
             time,
             joint: joint.to_owned(),
-            way: Opening::new(before, &after.system),
-            from_start: Opening::new(start, &after.system),
+            from_previous: JointRelease::new(before, &after.system),
+            from_start: JointRelease::new(start, &after.system),
             other: after,
         });
     }
 
-    /// Opens what opens until this time (s since the start); `in_wind` stays the same body. Does not allocate.
-    pub(crate) fn open(&mut self, time: f64, stage: &mut Stage, in_wind: &mut BodyId) {
+    /// Releases the joints whose time has come (s since the start); `in_wind` stays the same body. Does not allocate.
+    pub(crate) fn advance(&mut self, time: f64, stage: &mut Stage, in_wind: &mut BodyId) {
         while let Some(next) = self.all.get_mut(self.count) {
             // Frames come every so many whole nanoseconds.
             if next.time > time + 1e-9 {
                 return;
             }
             let after = &mut next.other;
-            next.way.open(&stage.motion, &mut after.motion);
-            after.dynamics.take_over(&stage.dynamics);
+            next.from_previous.apply(&stage.motion, &mut after.motion);
+            after.dynamics.copy_environment(&stage.dynamics);
             std::mem::swap(stage, after);
-            *in_wind = next.way.twin(*in_wind);
+            *in_wind = next.from_previous.counterpart(*in_wind);
             self.count += 1;
         }
     }
 
     /// The way from the system of the start to that of now; `None` as long as it is the same.
-    pub(crate) fn since_start(&self) -> Option<&Opening> {
+    pub(crate) fn since_start(&self) -> Option<&JointRelease> {
         Some(&self.all[self.count.checked_sub(1)?].from_start)
     }
 
@@ -123,22 +123,22 @@ impl Openings {
         (self.count > 0).then(|| &self.all[0].other)
     }
 
-    /// Brings the motion of the start's system up to that of the stage, but for what has opened.
+    /// Brings the motion of the start's system up to that of the stage, except for released bodies.
     pub(crate) fn reduce(&mut self, stage: &Stage) {
         let Some(last) = self.count.checked_sub(1) else {
             return;
         };
         let (done, rest) = self.all.split_at_mut(last);
-        let JointOpening {
+        let ScheduledRelease {
             from_start, other, ..
         } = &mut rest[0];
-        // What was left first is kept with the first opening.
+        // What was left first is kept with the first release.
         let first = done.first_mut().map_or(other, |first| &mut first.other);
         from_start.reduce(&stage.motion, &mut first.motion);
     }
 
-    /// The joints that have opened, with the times at which they were to (s).
-    pub(crate) fn opened(&self) -> impl Iterator<Item = (&str, f64)> {
+    /// The released joints, with their scheduled times (s).
+    pub(crate) fn released(&self) -> impl Iterator<Item = (&str, f64)> {
         (self.all[..self.count].iter()).map(|one| (one.joint.as_str(), one.time))
     }
 }

@@ -1,4 +1,4 @@
-//! Joints that open: the continued motion, the reported frames, and refused settings.
+//! Released joints: the continued motion, the reported frames, and refused settings.
 
 use fly_hal::{Backend, Configuration, Deadline, Frame};
 use fly_plugin_sim::Simulation;
@@ -53,8 +53,8 @@ fn frames(text: &str, count: usize) -> (Simulation, Vec<Frame>) {
 }
 
 #[test]
-fn what_opens_falls_and_comes_to_rest_and_the_rest_flies_on() {
-    let open = format!("{START}\nopenings = [{{ joint = 'hook', time = 0.1 }}]");
+fn a_released_body_falls_and_comes_to_rest_and_the_others_fly_on() {
+    let open = format!("{START}\nreleases = [{{ joint = 'hook', time = 0.1 }}]");
     let (simulation, loose) = frames(&open, 4000);
     let (_, fixed) = frames(START, 4000);
     let description = simulation.description();
@@ -118,20 +118,20 @@ fn what_opens_falls_and_comes_to_rest_and_the_rest_flies_on() {
         assert!(loose[50].groups[group(name)].valid);
         assert_eq!(loose[51].groups[group(name)].valid, valid, "{name}");
     }
-    let told = ("opened".to_owned(), "hook at 0.1 s".to_owned());
+    let told = ("released".to_owned(), "hook at 0.1 s".to_owned());
     assert!(simulation.report().contains(&told));
 }
 
 /// The boom with its load, then the load.
 #[test]
-fn one_joint_opens_after_another() {
+fn joints_are_released_one_after_another() {
     let text = format!(
-        "{START}\nopenings = [{{ joint = 'hook', time = 0.3 }}, {{ joint = 'boom', time = 0.1 }}]"
+        "{START}\nreleases = [{{ joint = 'hook', time = 0.3 }}, {{ joint = 'boom', time = 0.1 }}]"
     );
     let (simulation, frames) = frames(&text, 300);
     let description = simulation.description();
     let value = |i: usize, name: &str| frames[i].values[description.value_index(name).expect(name)];
-    // After the first opening the frame alone is under the thrust.
+    // After the first release the frame alone is under the thrust.
     let second = |i: usize| {
         let z = |i: usize| value(i, "pose.position.z");
         (z(i + 1) - 2.0 * z(i) + z(i - 1)) / (0.002 * 0.002)
@@ -157,7 +157,7 @@ fn one_joint_opens_after_another() {
         simulation
             .report()
             .iter()
-            .filter(|(key, _)| key == "opened")
+            .filter(|(key, _)| key == "released")
             .count(),
         2
     );
@@ -195,7 +195,7 @@ fn loops_are_closed_where_the_flight_begins() {
     // Both point upwards, as far from each other as their axes; then the left one loses its load.
     let text = format!(
         "initial.joints = {{ left = {half}, right = {} }}
-        openings = [{{ joint = 'load', time = 0.05 }}]",
+        releases = [{{ joint = 'load', time = 0.05 }}]",
         -half
     );
     let mut simulation = Simulation::configure(&Configuration {
@@ -222,7 +222,7 @@ fn loops_are_closed_where_the_flight_begins() {
 }
 
 #[test]
-fn what_cannot_open_is_refused() {
+fn a_joint_that_cannot_be_released_is_refused() {
     for (keys, expected) in [
         (
             "joint = 'hooks', time = 1",
@@ -238,7 +238,7 @@ fn what_cannot_open_is_refused() {
         ),
         ("joint = 'hook'", "missing field `time`"),
     ] {
-        let text = format!("openings = [{{ {keys} }}]");
+        let text = format!("releases = [{{ {keys} }}]");
         let Err(error) = Simulation::configure(&Configuration::new(&text, CRANE)) else {
             panic!("accepted: {keys}");
         };

@@ -18,7 +18,7 @@ const SPARE: f64 = 1e-6;
 /// `W (u + Y c) <= l`.
 ///
 /// Without redundant inputs u is the only one, and there is nothing to search for.
-pub(crate) struct Freedom {
+pub(crate) struct InputRedundancy {
     limits: Polytope,
     /// Y.
     basis: DMatrix<f64>,
@@ -28,7 +28,7 @@ pub(crate) struct Freedom {
     room: DVector<f64>,
 }
 
-impl Freedom {
+impl InputRedundancy {
     /// For a matrix B (n x p), limits, and a point (p entries) inside them.
     pub fn new(B: &DMatrix<f64>, limits: &Polytope, interior: &[f64]) -> Self {
         let (n, p) = B.shape();
@@ -103,7 +103,7 @@ impl Freedom {
         let mut solver = ActiveSet::new(&limits, &DMatrix::identity(k, k)).ok()?;
         let smallest = -self.basis.tr_mul(u);
         let mut ways = smallest.clone();
-        if !limits.contain(smallest.as_slice()) {
+        if !limits.contains(smallest.as_slice()) {
             solver.solve(smallest.as_slice(), ways.as_mut_slice());
         }
         Some(u + &self.basis * ways)

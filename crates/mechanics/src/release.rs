@@ -1,4 +1,4 @@
-//! Transfer of a system's motion when joints open.
+//! Transfer of a system's motion when joints are released.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use crate::System;
 use crate::integrate::SystemState;
 use crate::multibody::{BodyId, Model, Workspace};
 
-/// Maps the coordinates of a system to those of the same system with [joints open](System::with_open_joint), and back for the bodies that remain
+/// Maps the coordinates of a system to those of the same system with [joints released](System::with_released_joint), and back for the bodies that remain
 /// attached.
 ///
 /// Preserves the poses and twists of all bodies, and thus momentum and energy; only the construction allocates.
 ///
 /// ```
 /// use fly_mechanics::integrate::SystemState;
-/// use fly_mechanics::{Opening, System};
+/// use fly_mechanics::{JointRelease, System};
 ///
 /// let crane = System::from_toml(
 ///     r#"
@@ -31,23 +31,23 @@ use crate::multibody::{BodyId, Model, Workspace};
 ///     "#,
 /// )?;
 /// let load = crane.model.body_id("load").unwrap();
-/// let open = crane.with_open_joint(load)?;
+/// let released = crane.with_released_joint(load)?;
 /// let mut before = SystemState::at_rest(&crane.model);
 /// before.velocity[0] = 2.0; // The trolley moves, and the load with it.
-/// let mut after = SystemState::at_rest(&open.model);
-/// Opening::new(&crane, &open).open(&before, &mut after);
+/// let mut after = SystemState::at_rest(&released.model);
+/// JointRelease::new(&crane, &released).apply(&before, &mut after);
 /// assert_eq!(after.configuration[1..4], [0.0, 0.0, -3.0]);
 /// assert_eq!(after.velocity[..4], [2.0, 2.0, 0.0, 0.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct JointRelease {
     model: Model<f64>,
     workspace: Workspace<f64>,
-    /// For each body its counterpart after the opening.
-    twins: Vec<BodyId>,
-    /// The detached bodies, with their ranges in configuration and velocity after the opening.
-    loose: Vec<(BodyId, [Range<usize>; 2])>,
+    /// For each body its counterpart after the release.
+    counterparts: Vec<BodyId>,
+    /// The detached bodies, with their ranges in configuration and velocity after the release.
+    detached: Vec<(BodyId, [Range<usize>; 2])>,
     /// The configuration ranges of all other bodies, before and after.
     configurations: Vec<[Range<usize>; 2]>,
     velocities: Vec<[Range<usize>; 2]>,
@@ -55,18 +55,18 @@ pub struct Opening {
     dof: [usize; 2],
 }
 
-impl Opening {
-    /// From a system and the same one after some joints have opened: bodies whose parent has changed are detached.
+impl JointRelease {
+    /// From a system and the same one after some joints were released: bodies whose parent has changed are detached.
     ///
     /// # Panics
     /// If the systems do not have the same bodies, or differ in other joints.
     pub fn new(before: &System, after: &System) -> Self {
         let (from, to) = (&before.model, &after.model);
-        let mut opening = Self {
+        let mut release = Self {
             model: from.clone(),
             workspace: Workspace::new(from),
-            twins: Vec::new(),
-            loose: Vec::new(),
+            counterparts: Vec::new(),
+            detached: Vec::new(),
             configurations: Vec::new(),
             velocities: Vec::new(),
             dof: [from.dof(), to.dof()],
@@ -78,39 +78,41 @@ impl Opening {
         for body in from.bodies() {
             let name = from.name(body);
             let found = to.body_id(name);
-            assert!(found.is_ok(), "body `{name}` after the opening");
-            let twin = found.unwrap_or(BodyId::WORLD);
-            opening.twins.push(twin);
-            let xs = [from.config_range(body), to.config_range(twin)];
-            let xis = [from.velocity_range(body), to.velocity_range(twin)];
-            if carrier(from, body) == carrier(to, twin) && from.joint(body) == to.joint(twin) {
-                opening.configurations.push(xs);
-                opening.velocities.push(xis);
+            assert!(found.is_ok(), "body `{name}` after the release");
+            let counterpart = found.unwrap_or(BodyId::WORLD);
+            release.counterparts.push(counterpart);
+            let xs = [from.config_range(body), to.config_range(counterpart)];
+            let xis = [from.velocity_range(body), to.velocity_range(counterpart)];
+            if carrier(from, body) == carrier(to, counterpart)
+                && from.joint(body) == to.joint(counterpart)
+            {
+                release.configurations.push(xs);
+                release.velocities.push(xis);
             } else {
                 let ([_, x], [_, xi]) = (xs, xis);
                 let is_free = (x.len(), xi.len()) == (12, 6);
-                assert!(is_free, "body `{name}` is free after the opening");
-                opening.loose.push((body, [x, xi]));
+                assert!(is_free, "body `{name}` is free after the release");
+                release.detached.push((body, [x, xi]));
             }
         }
-        opening
+        release
     }
 
-    /// The counterpart, after the opening, of a body before it.
-    pub fn twin(&self, body: BodyId) -> BodyId {
+    /// The counterpart, after the release, of a body before it.
+    pub fn counterpart(&self, body: BodyId) -> BodyId {
         match body.index().checked_sub(1) {
-            Some(index) => self.twins[index],
+            Some(index) => self.counterparts[index],
             None => BodyId::WORLD,
         }
     }
 
-    /// Returns whether a body of the system before the opening is detached.
-    pub fn frees(&self, body: BodyId) -> bool {
-        self.loose.iter().any(|(loose, _)| *loose == body)
+    /// Returns whether a body of the system before the release is detached.
+    pub fn detaches(&self, body: BodyId) -> bool {
+        self.detached.iter().any(|(detached, _)| *detached == body)
     }
 
-    /// Writes the state after the opening; further states after the velocities are unchanged. Does not allocate if `after` is long enough.
-    pub fn open(&mut self, before: &SystemState<f64>, after: &mut SystemState<f64>) {
+    /// Writes the state after the release; further states after the velocities are unchanged. Does not allocate if `after` is long enough.
+    pub fn apply(&mut self, before: &SystemState<f64>, after: &mut SystemState<f64>) {
         let [n, open] = self.dof;
         let (x, xi) = (&before.configuration, &before.velocity[..n]);
         self.workspace.update(&self.model, x, xi);
@@ -124,7 +126,7 @@ impl Opening {
         for [from, to] in &self.velocities {
             after.velocity[to.clone()].copy_from_slice(&xi[from.clone()]);
         }
-        for (body, [x, xi]) in &self.loose {
+        for (body, [x, xi]) in &self.detached {
             let pose = self.workspace.pose(BodyId::WORLD, *body);
             let twist = self.workspace.twist(BodyId::WORLD, *body);
             let free = &mut after.configuration[x.clone()];
@@ -134,7 +136,7 @@ impl Opening {
         }
     }
 
-    /// Writes the bodies that remain attached back to the coordinates before the opening; the entries of open joints
+    /// Writes the bodies that remain attached back to the coordinates before the release; the entries of released joints
     /// are unchanged.
     pub fn reduce(&self, after: &SystemState<f64>, before: &mut SystemState<f64>) {
         before.time = after.time;
