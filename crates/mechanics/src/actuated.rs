@@ -1,7 +1,10 @@
 //! Dynamics of a system under the commands of its actuators.
 
+mod between;
 mod contacts;
+mod frequency;
 mod integrator;
+mod pairs;
 mod propulsion;
 mod servo;
 mod stops;
@@ -11,7 +14,7 @@ mod wrenches;
 use fly_lie::operators::join;
 use nalgebra::{DMatrix, Vector3};
 
-use crate::contact::Ground;
+use crate::contact::{BodyContact, Ground};
 use crate::integrate::SystemState;
 use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
@@ -19,9 +22,11 @@ use crate::multibody::constraints::{
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
 use crate::rope::RopeForces;
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
+use between::BodyContacts;
 use contacts::GroundContacts;
-pub use contacts::{contact_frequency, contact_rate};
+pub use frequency::{Surroundings, contact_frequency, contact_rate};
 pub use integrator::ContactIntegrator;
+pub use pairs::contact_pairs;
 use propulsion::Propulsion;
 use servo::Servos;
 use stops::JointStops;
@@ -33,7 +38,8 @@ use wrenches::BodyWrenches;
 ///
 /// Its [`SystemState`] holds the actuators' outputs (thrusts, tilts and efforts, in the order of the commands) after the n velocities. Once
 /// [propulsion](Self::start_propulsion) is started, it holds speeds in place of the thrusts of rotors with motors, and the charge of a
-/// battery; once there is a [ground](Self::start_ground), the deflections of the bristles of its contacts.
+/// battery; once there is a [ground](Self::start_ground) or [contact between bodies](Self::start_body_contact), the deflections of the bristles of the
+/// contacts.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
@@ -87,6 +93,7 @@ pub struct ActuatedDynamics {
     ropes: RopeForces,
     /// `None`: no contacts.
     ground: Option<GroundContacts>,
+    bodies: Option<BodyContacts>,
     /// Additional external forces, n entries.
     external: Vec<f64>,
 }
@@ -137,6 +144,7 @@ impl ActuatedDynamics {
             stops: JointStops::new(system),
             ropes: RopeForces::new(&system.ropes),
             ground: None,
+            bodies: None,
             external: vec![0.0; model.dof()],
         })
     }
@@ -158,7 +166,7 @@ impl ActuatedDynamics {
         }
     }
 
-    /// Returns whether the system has [contact points](crate::ContactPoint) and a ground.
+    /// Returns whether the system has [contact shapes](crate::ContactShape) and a ground.
     pub fn touches_ground(&self) -> bool {
         self.ground.is_some()
     }
@@ -178,7 +186,7 @@ impl ActuatedDynamics {
     }
 
     /// Puts the system above this ground: from now on the state holds, at its end, the deflections of the bristles of all [contact
-    /// points](crate::ContactPoint), two for each, m. Has no effect if the system has none. Call after [`start_propulsion`](Self::start_propulsion).
+    /// shapes](crate::ContactShape), two for each ball or end of a capsule, m. Has no effect if the system has none. Call after [`start_propulsion`](Self::start_propulsion).
     pub fn start_ground(&mut self, system: &System, ground: Ground, state: &mut SystemState<f64>) {
         self.ground = GroundContacts::new(system, ground);
         if let Some(ground) = &self.ground {
@@ -187,32 +195,68 @@ impl ActuatedDynamics {
         }
     }
 
+    /// Lets bodies touch each other with these [pairs](crate::contact_pairs) of contact shapes: from now on the state holds, at its end, the
+    /// deflections of their bristles, three for each pair, m. Has no effect without pairs. Call after [`start_ground`](Self::start_ground).
+    ///
+    /// # Panics
+    /// If the system has fewer shapes.
+    pub fn start_body_contact(
+        &mut self,
+        system: &System,
+        contact: BodyContact,
+        pairs: &[[usize; 2]],
+        state: &mut SystemState<f64>,
+    ) {
+        self.bodies = BodyContacts::new(system, contact, pairs);
+        if let Some(bodies) = &self.bodies {
+            let count = state.velocity.len() + bodies.rates.len();
+            state.velocity.resize(count, 0.0);
+        }
+    }
+
+    /// The bodies that have touched each other in a state evaluated so far, with the largest speed with which their shapes went into each other, m/s.
+    pub fn touched_bodies(&self) -> impl Iterator<Item = ([BodyId; 2], f64)> {
+        self.bodies.iter().flat_map(BodyContacts::touched)
+    }
+
     /// The index of the first bristle among the states after the velocities.
     fn first_bristle(&self) -> usize {
         self.actual.len() + usize::from(self.has_battery())
     }
 
+    /// The number of bristles' deflections of the ground.
+    fn ground_bristles(&self) -> usize {
+        self.ground.as_ref().map_or(0, |ground| ground.rates.len())
+    }
+
     /// Whether there are contacts, stops or ropes, which may start and cease to act.
     fn may_touch(&self) -> bool {
-        self.ground.is_some() || !self.stops.is_empty() || !self.ropes.is_empty()
+        let contacts = self.ground.is_some() || self.bodies.is_some();
+        contacts || !self.stops.is_empty() || !self.ropes.is_empty()
     }
 
     /// A code for the set of those acting in the last state evaluated; it differs between different sets.
     fn touching(&self) -> u64 {
         let ground = (self.ground.as_ref()).map_or(0, |ground| ground.touching);
-        ground ^ self.stops.touching.rotate_left(21) ^ self.ropes.touching.rotate_left(42)
+        let bodies = (self.bodies.as_ref()).map_or(0, |bodies| bodies.touching);
+        ground
+            ^ self.stops.touching.rotate_left(21)
+            ^ self.ropes.touching.rotate_left(42)
+            ^ bodies.rotate_left(11)
     }
 
     /// The energy stored in contacts, stops and ropes in the last state evaluated, J.
     pub fn contact_energy(&self) -> f64 {
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.energy);
-        self.stops.energy + self.ropes.energy + ground
+        let bodies = (self.bodies.as_ref()).map_or(0.0, |bodies| bodies.energy);
+        self.stops.energy + self.ropes.energy + ground + bodies
     }
 
     /// The power dissipated by contacts, stops and ropes in the last state evaluated, W; never negative.
     pub fn contact_dissipation(&self) -> f64 {
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.dissipation);
-        self.stops.dissipation + self.ropes.dissipation + ground
+        let bodies = (self.bodies.as_ref()).map_or(0.0, |bodies| bodies.dissipation);
+        self.stops.dissipation + self.ropes.dissipation + ground + bodies
     }
 
     /// The tensions of the [ropes](System::ropes) in the last state evaluated, N: 0 for a slack one.
@@ -220,12 +264,16 @@ impl ActuatedDynamics {
         &self.ropes.tensions
     }
 
-    /// Copies air, effectiveness and external force from other dynamics with the same actuators; the external force only if the systems match.
+    /// Copies air, effectiveness, external force and the record of [touched bodies](Self::touched_bodies) from other dynamics with the same actuators and
+    /// contacts; the external force only if the systems match.
     pub fn copy_environment(&mut self, other: &Self) {
         self.air = other.air;
         self.effectiveness.copy_from_slice(&other.effectiveness);
         if let Some(propulsion) = &other.propulsion {
             self.set_battery_fraction(propulsion.battery_fraction());
+        }
+        if let (Some(bodies), Some(others)) = (&mut self.bodies, &other.bodies) {
+            bodies.copy_record(others);
         }
         if self.external.len() == other.external.len() {
             self.external.copy_from_slice(&other.external);
@@ -373,14 +421,20 @@ impl ActuatedDynamics {
         if self.accelerate(system, state, acceleration).is_err() {
             acceleration.fill(f64::NAN);
         }
+        let (_, bristles) = rates.split_at_mut(self.first_bristle());
+        let (of_ground, of_bodies) = bristles.split_at_mut(self.ground_bristles());
         if let Some(ground) = &self.ground {
-            rates[self.first_bristle()..].copy_from_slice(&ground.rates);
+            of_ground.copy_from_slice(&ground.rates);
+        }
+        if let Some(bodies) = &self.bodies {
+            of_bodies.copy_from_slice(&bodies.rates);
         }
     }
 
     /// Updates the kinematics for a state, as far as needed.
     fn look(&mut self, system: &System, state: &SystemState<f64>) {
-        let acted_on = self.air.is_some() || self.ground.is_some() || !self.ropes.is_empty();
+        let touched = self.ground.is_some() || self.bodies.is_some();
+        let acted_on = self.air.is_some() || touched || !self.ropes.is_empty();
         if acted_on || self.propulsion.is_some() || self.loops.is_some() {
             self.update_kinematics(&system.model, state);
         }
@@ -443,9 +497,16 @@ impl ActuatedDynamics {
             let wrenches = &mut self.wrenches;
             (self.ropes).act(&self.workspace, |body, wrench| wrenches.add(body, wrench));
         }
+        let between = n + first + self.ground_bristles();
         if let Some(ground) = &mut self.ground {
             let (wrenches, bristles) = (&mut self.wrenches, &state.velocity[n + first..]);
             ground.act(&self.workspace, bristles, |body, wrench| {
+                wrenches.add(body, wrench);
+            });
+        }
+        if let Some(bodies) = &mut self.bodies {
+            let (wrenches, bristles) = (&mut self.wrenches, &state.velocity[between..]);
+            bodies.act(&self.workspace, bristles, |body, wrench| {
                 wrenches.add(body, wrench);
             });
         }

@@ -115,8 +115,8 @@ mod vehicle;
 pub mod visual;
 
 pub use actuated::{
-    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, contact_frequency, contact_rate,
-    sustained_fraction,
+    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, Surroundings, contact_frequency,
+    contact_pairs, contact_rate, sustained_fraction,
 };
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};
@@ -124,7 +124,7 @@ pub use body::{
     Drag, DragError, InertiaError, MeshError, PrincipalInertia, PseudoInertia, SecondMoment,
     TriangleMesh, velocity_of_point,
 };
-pub use contact::{ContactPoint, Ground};
+pub use contact::{ContactShape, Ground};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, wrench_of_force};
 pub use propulsion::{Battery, RotorMotor};

@@ -1,6 +1,6 @@
 //! A system as described in a file.
 
-use crate::contact::{Compliance, ContactPoint};
+use crate::contact::{Compliance, ContactShape};
 use crate::multibody::constraints::{
     ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure, Rolling,
 };
@@ -54,8 +54,9 @@ pub struct System {
     pub inputs: Inputs,
     /// The quadratic drag of bodies. It acts if the dynamics have [`Air`](crate::Air); controllers and references ignore it.
     pub quadratic_drag: Vec<(BodyId, QuadraticDrag)>,
-    /// The contact points of its bodies, active if the dynamics have a [`Ground`](crate::Ground); controllers and references ignore them.
-    pub contacts: Vec<ContactPoint>,
+    /// The contact shapes of its bodies, active if the dynamics have a [`Ground`](crate::Ground) or [contact between
+    /// bodies](crate::contact::BodyContact); controllers and references ignore them.
+    pub contacts: Vec<ContactShape>,
     /// The servos that tilt rotors through joints, in simulations; controllers use the lag of the tilt.
     pub servos: Vec<TiltServo>,
     /// The battery of its rotors' motors, in simulations; `None` for unlimited voltage.
@@ -225,10 +226,10 @@ impl System {
                 extended.servos.push(servo);
             }
         }
-        for mut point in self.contacts {
-            if let Ok(body) = extended.model.body_id(self.model.name(point.body)) {
-                point.body = body;
-                extended.contacts.push(point);
+        for mut shape in self.contacts {
+            if let Ok(body) = extended.model.body_id(self.model.name(shape.body)) {
+                shape.body = body;
+                extended.contacts.push(shape);
             }
         }
         for mut visual in self.visuals {

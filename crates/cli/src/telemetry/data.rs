@@ -51,10 +51,21 @@ pub struct Data<'a> {
     notes: &'a [String],
 }
 
+/// A backend and what it reports.
 #[derive(Debug, Serialize)]
-struct Backend<'a> {
+pub(super) struct Backend<'a> {
     name: &'a str,
     report: Vec<[&'a str; 2]>,
+}
+
+impl<'a> Backend<'a> {
+    pub(super) fn new(name: &'a str, report: &'a [(String, String)]) -> Self {
+        let pair = |(label, text): &'a (String, String)| [label.as_str(), text.as_str()];
+        Self {
+            name,
+            report: report.iter().map(pair).collect(),
+        }
+    }
 }
 
 /// m or rad, and s.
@@ -279,12 +290,7 @@ impl<'a> Data<'a> {
             rate_hz: summary.rate,
             real_time: summary.real_time,
             reference: &summary.reference,
-            backend: Backend {
-                name: &summary.backend,
-                report: (summary.backend_report.iter())
-                    .map(|(label, text)| [label.as_str(), text.as_str()])
-                    .collect(),
-            },
+            backend: Backend::new(&summary.backend, &summary.backend_report),
             error_source: summary.error_source.name(),
             position_error: error(distance, 0),
             attitude_error: error(angle, 1),

@@ -6,7 +6,7 @@ use fly_flight::LogSummary;
 use fly_flight::fleet::FleetSummary;
 use serde::Serialize;
 
-use super::data::{FORMAT, Log};
+use super::data::{Backend, FORMAT, Log};
 use super::{Data, SummaryText};
 use crate::exit::Exit;
 
@@ -78,6 +78,8 @@ pub struct FleetData<'a> {
     flight_time: f64,
     wall_time: f64,
     vehicles: Vec<OfVehicle<'a>>,
+    /// The world's.
+    backend: Backend<'a>,
     log: Option<Log<'a>>,
 }
 
@@ -105,6 +107,7 @@ impl<'a> FleetData<'a> {
                     summary: Data::new(summary, Exit::from(summary)),
                 })
                 .collect(),
+            backend: Backend::new(&summary.backend, &summary.backend_report),
             log: summary.log.as_ref().map(Log::from),
         }
     }

@@ -86,6 +86,58 @@ fn two_carry_a_load_on_ropes() {
     }
 }
 
+/// A ball of 50 g falls on the arm of one of two, which flies on; without collisions nobody notices.
+#[test]
+fn a_falling_ball_hits_one_of_two() {
+    let folder = Folder::new();
+    let fly = |more: &[&str]| {
+        let mut arguments = vec!["--config", "fleets/side-by-side.toml", "--json"];
+        let set = [
+            "flight.duration=4",
+            "vehicles.right.initial.position=[0.5, -3, 0.3]",
+            // Above the hub of the front rotor.
+            "backend.sim.initial.bodies.ball.position=[0.68, -3, 0.83]",
+            "backend.sim.substeps=4",
+            "world.bodies.ball.mass=0.05",
+            "world.bodies.ball.shape={ sphere = { radius = 0.05 } }",
+            "world.bodies.ball.contacts=[{ radius = 0.05 }]",
+        ];
+        let set = set.iter().chain(more);
+        arguments.extend(set.flat_map(|one| ["--set", *one]));
+        arguments.extend(["--log", "ball.mcap"]);
+        json(&folder, &arguments)
+    };
+    let (hit, past) = (fly(&["backend.sim.collisions={}"]), fly(&[]));
+    let report = |data: &serde_json::Value| data["backend"]["report"].to_string();
+    assert_eq!(
+        (&hit["verdict"], &past["verdict"]),
+        (&"flown".into(), &"flown".into())
+    );
+    // It falls 45 cm; the vehicle moves by the first delay of its rotors.
+    let told = report(&hit);
+    let (_, speed) = told.split_once("right/airframe and ball at ").expect(&told);
+    let speed: f64 = speed
+        .split(' ')
+        .next()
+        .expect("a word")
+        .parse()
+        .expect("m/s");
+    assert!(
+        (speed - (2.0_f64 * 9.81 * 0.45).sqrt()).abs() < 0.2,
+        "{speed}"
+    );
+    assert!(!report(&past).contains("ball"), "{}", report(&past));
+    let error = |data: &serde_json::Value, vehicle: usize| {
+        data["vehicles"][vehicle]["position_error"]["max"].as_f64()
+    };
+    assert_eq!(
+        error(&hit, 0),
+        error(&past, 0),
+        "the left one notices nothing"
+    );
+    assert!(error(&hit, 1) > error(&past, 1));
+}
+
 #[test]
 fn a_vehicle_is_set_by_name_or_number() {
     let folder = Folder::new();

@@ -1,11 +1,12 @@
 //! Friction with stiction.
 
-use nalgebra::Vector2;
+use nalgebra::SVector;
 
 /// Dry friction of a compliant contact: a bristle, which is a spring and a damper in parallel, in series with a slider that holds at most
 /// `mu N`.
 ///
-/// With the deflection `z` of the bristle in the plane (its state) and the velocity `v` of the contact, m and m/s along two axes:
+/// With the deflection `z` of the bristle (its state) and the velocity `v` of the contact in the plane, m and m/s along two axes of the plane, or along
+/// three of a body when the plane moves with the bodies that touch:
 ///
 /// ```text
 /// trial = k (z + tau v)       sticks:  |trial| <= mu N     f = trial                     z_dot = v
@@ -29,27 +30,67 @@ pub struct Friction {
     pub relaxation: f64,
 }
 
-/// The force and motion of a bristle.
+/// The force and motion of a bristle, along `D` axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BristleMotion {
+pub struct BristleMotion<const D: usize> {
     /// `f`, N; `-f` acts on the body.
-    pub force: Vector2<f64>,
+    pub force: SVector<f64, D>,
     /// `z_dot`, m/s.
-    pub rate: Vector2<f64>,
+    pub rate: SVector<f64, D>,
     /// The dissipated power, W, never negative.
     pub dissipation: f64,
 }
 
+/// Why parameters do not define a [`Friction`].
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("expected {expected}, found {found}")]
+pub struct FrictionError {
+    /// `friction`, `friction_stiffness` or `relaxation`.
+    pub key: &'static str,
+    /// What was expected.
+    pub expected: &'static str,
+    /// Its value.
+    pub found: f64,
+}
+
 impl Friction {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`FrictionError`]: a negative coefficient; a stiffness or relaxation that is not positive.
+    pub fn check(&self) -> Result<(), FrictionError> {
+        let above = "a number above 0";
+        let (mu, k, tau) = (self.coefficient, self.stiffness, self.relaxation);
+        for (key, is, expected, found) in [
+            ("friction", mu >= 0.0, "a coefficient of at least 0", mu),
+            ("friction_stiffness", k > 0.0, above, k),
+            ("relaxation", tau > 0.0, above, tau),
+        ] {
+            if !is || !found.is_finite() {
+                return Err(FrictionError {
+                    key,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// `k tau`: the damping of a bristle that sticks, N s/m.
+    pub fn damping(&self) -> f64 {
+        self.stiffness * self.relaxation
+    }
+
     /// The force and motion of a bristle with this deflection (m) when the contact moves with `velocity` (m/s) under this
     /// normal force (N).
     #[inline]
-    pub fn motion(
+    pub fn motion<const D: usize>(
         &self,
-        deflection: &Vector2<f64>,
-        velocity: &Vector2<f64>,
+        deflection: &SVector<f64, D>,
+        velocity: &SVector<f64, D>,
         normal: f64,
-    ) -> BristleMotion {
+    ) -> BristleMotion<D> {
         let trial = (deflection + velocity * self.relaxation) * self.stiffness;
         let (size, most) = (trial.norm(), self.coefficient * normal);
         let (force, rate) = if size <= most {
@@ -71,7 +112,7 @@ impl Friction {
 
     /// `1/2 k |z|²`, J.
     #[inline]
-    pub fn energy(&self, deflection: &Vector2<f64>) -> f64 {
+    pub fn energy<const D: usize>(&self, deflection: &SVector<f64, D>) -> f64 {
         0.5 * self.stiffness * deflection.norm_squared()
     }
 }

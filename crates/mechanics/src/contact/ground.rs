@@ -1,11 +1,10 @@
-//! The ground, and the contact points of bodies.
+//! The ground.
 
 use nalgebra::Vector3;
 
-use super::{Compliance, Friction};
-use crate::multibody::BodyId;
+use super::{Compliance, Friction, FrictionError};
 
-/// A plane that supports bodies at their [contact points](ContactPoint).
+/// A plane that supports bodies at their [contact shapes](super::ContactShape).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ground {
     height: f64,
@@ -27,15 +26,8 @@ pub enum GroundError {
         found: [f64; 3],
     },
     /// A friction parameter is out of range.
-    #[error("expected {expected}, found {found}")]
-    Friction {
-        /// `friction`, `friction_stiffness` or `relaxation`.
-        key: &'static str,
-        /// What was expected.
-        expected: &'static str,
-        /// Its value.
-        found: f64,
-    },
+    #[error(transparent)]
+    Friction(#[from] FrictionError),
 }
 
 impl Ground {
@@ -54,35 +46,7 @@ impl Ground {
             let found = normal.into();
             return Err(GroundError::Normal { found });
         };
-        let above = "a number above 0";
-        for (key, is, expected, found) in [
-            (
-                "friction",
-                friction.coefficient >= 0.0,
-                "a coefficient of at least 0",
-                friction.coefficient,
-            ),
-            (
-                "friction_stiffness",
-                friction.stiffness > 0.0,
-                above,
-                friction.stiffness,
-            ),
-            (
-                "relaxation",
-                friction.relaxation > 0.0,
-                above,
-                friction.relaxation,
-            ),
-        ] {
-            if !is || !found.is_finite() {
-                return Err(GroundError::Friction {
-                    key,
-                    expected,
-                    found,
-                });
-            }
-        }
+        friction.check()?;
         Ok(Self {
             height,
             normal: unit,
@@ -113,17 +77,4 @@ impl Ground {
         let first = Vector3::y().cross(&self.normal).normalize();
         [first, self.normal.cross(&first)]
     }
-}
-
-/// A contact point of a body: a ball, or a point if the radius is zero.
-///
-/// The contact is at the deepest point of the ball, also below the surface: the ball is not deformed, and rolls on its full radius.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ContactPoint {
-    /// Its body.
-    pub body: BodyId,
-    /// The centre of the ball, m, body frame.
-    pub position: Vector3<f64>,
-    /// m.
-    pub radius: f64,
 }

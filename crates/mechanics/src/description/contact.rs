@@ -1,4 +1,4 @@
-//! What of a body touches the ground, and the stops of joints.
+//! The contact shapes of bodies, and the stops of joints.
 
 use nalgebra::Vector3;
 
@@ -8,11 +8,11 @@ use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
 use crate::contact::Compliance;
 
-/// A centre and a radius, m.
-pub(super) type Point = (Vector3<f64>, f64);
+/// The ends of a segment and the radius about it, m.
+pub(super) type Shape = ([Vector3<f64>; 2], f64);
 
 /// The keys of a contact.
-pub(super) const CONTACT: [Key; 4] = [
+pub(super) const CONTACT: [Key; 5] = [
     Key::new(
         "position",
         VECTOR,
@@ -26,7 +26,12 @@ pub(super) const CONTACT: [Key; 4] = [
     Key::new(
         "radius",
         Value::Number,
-        "Of a ball, or of the corners of a box, m. Default 0: a point.",
+        "Of a ball or capsule, or of the corners of a box, m. Default 0: a point.",
+    ),
+    Key::new(
+        "capsule",
+        Value::Several(2, &VECTOR),
+        "A capsule: everything within `radius` of the line between these two points in the body's frame, m.",
     ),
     Key::new("box", VECTOR, "The corners of a box with these lengths, m."),
 ];
@@ -37,37 +42,65 @@ pub(super) const STOP: [Key; 2] = [
     Key::new("damping", Value::Number, "s/rad, s/m. Default 0."),
 ];
 
-/// `[[bodies.<name>.contacts]]`: points, balls, and boxes by their corners.
-pub(super) fn points(body: &Table<'_>) -> Result<Vec<Point>, DescriptionError> {
-    let mut points = Vec::new();
+/// `[[bodies.<name>.contacts]]`: points, balls, capsules, and boxes by their corners.
+pub(super) fn shapes(body: &Table<'_>) -> Result<Vec<Shape>, DescriptionError> {
+    let mut shapes = Vec::new();
     for table in body.tables("contacts")? {
         table.only(&CONTACT)?;
         let radius = match table.get("radius") {
             Some(entry) => entry.not_negative()?,
             None => 0.0,
         };
-        let pose = pose(&table)?;
-        let Some(entry) = table.get("box") else {
-            if let Some(entry) = table.get("orientation") {
-                let text = "a ball has no `orientation`: expected it beside `box`";
-                return Err(entry.error(Problem::Keys(text.to_owned())));
+        if let Some(entry) = table.get("capsule") {
+            let mut others = table
+                .present(&["position", "orientation", "box"])
+                .into_iter();
+            if let Some((key, other)) = others.next() {
+                let text =
+                    format!("expected no `{key}` beside `capsule`, which has its own points");
+                return Err(other.error(Problem::Keys(text)));
             }
-            points.push((pose.translation, radius));
+            shapes.push((ends(&entry)?, radius));
             continue;
-        };
-        let half = sides(&entry, radius)? * 0.5;
-        for corner in 0..8 {
-            let side = |i: usize| {
-                if corner >> i & 1 == 1 {
-                    half[i]
-                } else {
-                    -half[i]
-                }
-            };
-            points.push((pose.act(&Vector3::from_fn(|i, _| side(i))), radius));
         }
+        let pose = pose(&table)?;
+        if let Some(entry) = table.get("box") {
+            let corners = corners(sides(&entry, radius)? * 0.5);
+            shapes.extend(corners.map(|corner| ([pose.act(&corner); 2], radius)));
+            continue;
+        }
+        if let Some(entry) = table.get("orientation") {
+            let text = "a ball has no `orientation`: expected it beside `box`";
+            return Err(entry.error(Problem::Keys(text.to_owned())));
+        }
+        shapes.push(([pose.translation; 2], radius));
     }
-    Ok(points)
+    Ok(shapes)
+}
+
+/// The ends of a capsule.
+fn ends(entry: &Entry<'_>) -> Result<[Vector3<f64>; 2], DescriptionError> {
+    let ends = entry.array("an array of two points")?;
+    let [start, end] = ends.as_slice() else {
+        return Err(entry.error(Problem::OutOfRange {
+            expected: "two points".to_owned(),
+            found: ends.len().to_string(),
+        }));
+    };
+    Ok([start.vector()?, end.vector()?])
+}
+
+/// Of a box about the origin.
+fn corners(half: Vector3<f64>) -> impl Iterator<Item = Vector3<f64>> {
+    (0..8).map(move |corner| {
+        Vector3::from_fn(|i, _| {
+            if corner >> i & 1 == 1 {
+                half[i]
+            } else {
+                -half[i]
+            }
+        })
+    })
 }
 
 /// The lengths of a box, without what rounds its corners.

@@ -20,7 +20,7 @@
 //! box = [0.2, 0.1, 0.05]               # m; with `position` and `orientation`, optional
 //! color = [1.0, 0.5, 0.0, 1.0]         # red, green, blue, opacity; optional
 //!
-//! [[bodies.airframe.contacts]]         # what touches the ground of a simulation: a point, a ball with its `radius` (m), or the corners of `box = [x, y, z]`; optional
+//! [[bodies.airframe.contacts]]         # what touches ground and other bodies in a simulation: a point, a ball with its `radius` (m), a `capsule` between two points, or the corners of `box = [x, y, z]`; optional
 //! position = [0.1, 0.1, -0.05]         # m; a box may have an orientation
 //! radius = 0.01
 //!

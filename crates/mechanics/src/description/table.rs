@@ -20,7 +20,7 @@ use super::{
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
 use crate::visual::Visual;
-use crate::{ContactPoint, Inputs, QuadraticDrag};
+use crate::{ContactShape, Inputs, QuadraticDrag};
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 
@@ -125,7 +125,7 @@ const BODY: [Key; 14] = [
     Key::new(
         "contacts",
         Value::List(&Value::Table(&contact::CONTACT)),
-        "Points that touch the ground of a simulation. Default: none.",
+        "What touches the ground and other bodies in a simulation. Default: none.",
     ),
     Key::new(
         "visuals",
@@ -216,7 +216,7 @@ struct Bodies<'a> {
     tables: Vec<Table<'a>>,
     read: Vec<(Body<f64>, Described)>,
     quadratic_drag: Vec<(&'a str, QuadraticDrag)>,
-    contacts: Vec<(&'a str, contact::Point)>,
+    contacts: Vec<(&'a str, contact::Shape)>,
     visuals: Vec<(&'a str, visual::Seen)>,
 }
 
@@ -251,8 +251,8 @@ impl<'a> Bodies<'a> {
             let quadratic;
             (body.drag, quadratic) = drag::drag(&table)?;
             (bodies.quadratic_drag).extend(quadratic.map(|quadratic| (name, quadratic)));
-            for point in contact::points(&table)? {
-                bodies.contacts.push((name, point));
+            for shape in contact::shapes(&table)? {
+                bodies.contacts.push((name, shape));
             }
             for seen in visual::visuals(&table, &mut triangles)? {
                 bodies.visuals.push((name, seen));
@@ -310,14 +310,14 @@ impl<'a> Bodies<'a> {
             .collect()
     }
 
-    /// What of the bodies touches the ground, in the model's order.
-    fn contacts_of(&self, model: &Model<f64>) -> Vec<ContactPoint> {
+    /// The contact shapes of the bodies, in the model's order.
+    fn contacts_of(&self, model: &Model<f64>) -> Vec<ContactShape> {
         let of = |body: BodyId| {
             let all = self.contacts.iter();
             let own = all.filter(move |(name, _)| *name == model.name(body));
-            own.map(move |(_, (position, radius))| ContactPoint {
+            own.map(move |(_, (ends, radius))| ContactShape {
                 body,
-                position: *position,
+                ends: *ends,
                 radius: *radius,
             })
         };

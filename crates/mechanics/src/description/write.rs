@@ -18,7 +18,7 @@ use crate::propulsion::{Battery, MotorDynamics, OpenCircuit};
 use crate::system::{JointData, JointLimits, System, TiltServo};
 use crate::visual::{Visual, VisualShape};
 use crate::{
-    ContactPoint, Motor, PseudoInertia, Rope, Rotor, RotorAerodynamics, RotorMotor, SecondMoment,
+    ContactShape, Motor, PseudoInertia, Rope, Rotor, RotorAerodynamics, RotorMotor, SecondMoment,
     Tilt,
 };
 
@@ -127,10 +127,10 @@ impl Text {
         if !drags.is_empty() {
             self.key("drag", &inline(&drags));
         }
-        let own = (system.contacts.iter()).filter(|point| point.body == body);
-        let points: Vec<String> = own.map(contact_point).collect();
-        if !points.is_empty() {
-            self.key("contacts", &format!("[{}]", points.join(", ")));
+        let own = (system.contacts.iter()).filter(|shape| shape.body == body);
+        let shapes: Vec<String> = own.map(contact_shape).collect();
+        if !shapes.is_empty() {
+            self.key("contacts", &format!("[{}]", shapes.join(", ")));
         }
         let own = system.visuals.iter().filter(|visual| visual.body == body);
         let visuals: Vec<String> = own.map(self::visual).collect();
@@ -411,11 +411,14 @@ fn joint(
     }
 }
 
-fn contact_point(point: &ContactPoint) -> String {
-    inline(&[
-        ("position", vector(&point.position)),
-        ("radius", number(point.radius)),
-    ])
+fn contact_shape(shape: &ContactShape) -> String {
+    let [start, end] = &shape.ends;
+    let place = if shape.is_ball() {
+        ("position", vector(start))
+    } else {
+        ("capsule", format!("[{}, {}]", vector(start), vector(end)))
+    };
+    inline(&[place, ("radius", number(shape.radius))])
 }
 
 /// The stop of a joint, which is linear.

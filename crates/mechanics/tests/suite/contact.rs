@@ -4,7 +4,9 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::contact::{Compliance, Friction};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::Workspace;
-use fly_mechanics::{ActuatedDynamics, Ground, System, contact_frequency, contact_rate};
+use fly_mechanics::{
+    ActuatedDynamics, Ground, Surroundings, System, contact_frequency, contact_rate,
+};
 use nalgebra::Vector3;
 
 use crate::random_tree::Random;
@@ -22,33 +24,56 @@ fn ground(angle: f64, compliance: Compliance, coefficient: f64) -> Ground {
     Ground::new(0.0, normal, compliance, friction).expect("a plane")
 }
 
+/// This ground alone.
+pub fn on(ground: &Ground) -> Surroundings<'_> {
+    Surroundings {
+        ground: Some(ground),
+        ..Surroundings::default()
+    }
+}
+
 fn linear(damping: f64) -> Compliance {
     Compliance::new(5000.0, 1.0, damping).expect("a compliance")
 }
 
+/// Writes the pose of a free body to its coordinates.
+pub fn place(pose: &SE3<f64>, configuration: &mut [f64]) {
+    configuration[..3].copy_from_slice(pose.translation.as_slice());
+    configuration[3..12].copy_from_slice(pose.rotation.matrix().as_slice());
+}
+
 /// A system with its dynamics and its state.
-struct Run {
-    system: System,
-    dynamics: ActuatedDynamics,
-    state: SystemState<f64>,
+pub struct Run {
+    pub system: System,
+    pub dynamics: ActuatedDynamics,
+    pub state: SystemState<f64>,
     integrator: RungeKutta<f64>,
     step: f64,
-    /// What was taken since the start, J.
-    taken: f64,
+    /// The energy dissipated since the start, J.
+    pub taken: f64,
 }
 
 impl Run {
     fn new(text: &str, step: f64, pose: &SE3<f64>, ground: Option<Ground>) -> Self {
+        Self::begin(text, step, |system, dynamics, state| {
+            if state.configuration.len() >= 12 {
+                place(pose, &mut state.configuration);
+            }
+            if let Some(ground) = ground {
+                dynamics.start_ground(system, ground, state);
+            }
+        })
+    }
+
+    pub fn begin(
+        text: &str,
+        step: f64,
+        start: impl FnOnce(&System, &mut ActuatedDynamics, &mut SystemState<f64>),
+    ) -> Self {
         let system = System::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let mut dynamics = ActuatedDynamics::new(&system, step).expect("dynamics");
         let mut state = SystemState::at_rest(&system.model);
-        if state.configuration.len() >= 12 {
-            state.configuration[..3].copy_from_slice(pose.translation.as_slice());
-            state.configuration[3..12].copy_from_slice(pose.rotation.matrix().as_slice());
-        }
-        if let Some(ground) = ground {
-            dynamics.start_ground(&system, ground, &mut state);
-        }
+        start(&system, &mut dynamics, &mut state);
         Self {
             integrator: RungeKutta::new(&system.model, Scheme::RungeKutta4),
             system,
@@ -59,7 +84,7 @@ impl Run {
         }
     }
 
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         let (system, dynamics) = (&self.system, &mut self.dynamics);
         // Simpson's rule over the stages of RK4: 1, 2, 2, 1 sixths.
         let weights = [1.0, 2.0, 2.0, 1.0];
@@ -75,7 +100,7 @@ impl Run {
         self.taken += sum * self.step;
     }
 
-    fn run(&mut self, time: f64) {
+    pub fn run(&mut self, time: f64) {
         let end = self.state.time + time - 0.5 * self.step;
         while self.state.time < end {
             self.step();
@@ -83,7 +108,7 @@ impl Run {
     }
 
     /// Of motion, gravity and contacts, J.
-    fn energy(&mut self) -> f64 {
+    pub fn energy(&mut self) -> f64 {
         let (system, n) = (&self.system, self.system.model.dof());
         let mut acceleration = vec![0.0; n];
         (self.dynamics)
@@ -466,17 +491,20 @@ fn frequencies_are_those_of_the_modes() {
     let plane = ground(0.2, linear(0.5), 0.5);
     let run = Run::new(&ball(G), 1e-3, &upright(0.0, 0.0, 1.0), None);
     let x = &run.state.configuration;
-    let found = contact_frequency(&run.system, Some(&plane), x, 5.0).expect("contacts");
+    let found = contact_frequency(&run.system, on(&plane), x, 5.0).expect("contacts");
     let expected = (3.5 * 5000.0 / MASS).sqrt();
     assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
-    assert_eq!(contact_frequency(&run.system, None, x, 5.0), None);
-    let rate = contact_rate(&run.system, Some(&plane), x, 5.0).expect("contacts");
+    assert_eq!(
+        contact_frequency(&run.system, Surroundings::default(), x, 5.0),
+        None
+    );
+    let rate = contact_rate(&run.system, on(&plane), x, 5.0).expect("contacts");
     assert!(rate >= found && rate < 2.0 * found, "{rate} {found}");
 
     // A step is as long as it may be: the hardest impact it is meant for is still one that takes energy.
     for damping in [0.0, 0.5, 5.0, 40.0] {
         let plane = ground(0.2, linear(damping), 0.5);
-        let rate = contact_rate(&run.system, Some(&plane), x, 5.0).expect("contacts");
+        let rate = contact_rate(&run.system, on(&plane), x, 5.0).expect("contacts");
         let mut run = Run::new(&ball(G), 1.0 / rate, &upright(0.0, 0.0, 0.2), Some(plane));
         run.state.velocity[..3].copy_from_slice(&[2.0, 1.0, -4.5]);
         let start = run.energy();
@@ -503,12 +531,13 @@ fn contacts_and_stops_are_described_and_written() {
         mass = 1
         inertia = [1, 1, 1]
         joint = { type = 'prismatic', axis = [1, 0, 0], limits = { position = [-0.1, 0.2], stop = { stiffness = 50, damping = 3 } } }
-        contacts = [{}]";
+        contacts = [{}, { capsule = [[0.1, 0.3, 0], [1, 2, 3]], radius = 0.3 }]";
     let system = System::from_toml(text).expect("a description");
-    assert_eq!(system.contacts.len(), 10);
-    assert_eq!(system.contacts[0].position, Vector3::new(0.0, 0.0, -0.1));
+    assert_eq!(system.contacts.len(), 11);
+    assert_eq!(system.contacts[10].ends[1], Vector3::new(1.0, 2.0, 3.0));
+    assert_eq!(system.contacts[0].ends[0], Vector3::new(0.0, 0.0, -0.1));
     // The corners of a box that is turned by a right angle.
-    let corner = system.contacts[1].position.abs() - Vector3::new(0.14, 0.09, 0.19);
+    let corner = system.contacts[1].ends[0].abs() - Vector3::new(0.14, 0.09, 0.19);
     assert!(corner.amax() < 1e-12, "{corner}");
     let stop = system.joints[1].limits.stop.expect("a stop");
     assert_eq!((stop.stiffness(), stop.damping()), (50.0, 3.0));
@@ -527,6 +556,16 @@ fn contacts_and_stops_are_described_and_written() {
         ),
         ("radius = 0.01", "radius = 0.2", "twice the `radius`"),
         ("radius = 0.01", "width = 1", "unknown key `width`"),
+        (
+            "[1, 2, 3]]",
+            "[1, 2, 3], [4, 5, 6]]",
+            "expected two points, found 3",
+        ),
+        (
+            "[1, 2, 3]]",
+            "[1, 2, 3]], position = [0, 0, 0]",
+            "expected no `position` beside `capsule`",
+        ),
         ("position = [-0.1, 0.2], stop", "stop", "beside `stop`"),
         ("stiffness = 50", "stiffness = 0", "a number above 0"),
     ] {

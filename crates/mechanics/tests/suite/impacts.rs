@@ -3,10 +3,12 @@
 use fly_mechanics::contact::{Compliance, Friction};
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::{
-    ActuatedDynamics, ContactIntegrator, Ground, System, contact_frequency, contact_rate,
+    ActuatedDynamics, ContactIntegrator, Ground, Surroundings, System, contact_frequency,
+    contact_rate,
 };
 use nalgebra::Vector3;
 
+use crate::contact::on;
 use crate::random_tree::Random;
 
 /// What an undamped impact may add to its energy.
@@ -101,9 +103,13 @@ fn an_undamped_stop_gives_back_what_it_got() {
         );
         let system = System::from_toml(&text).expect("a slider");
         let x = system.model.neutral_configuration();
-        let frequency = contact_frequency(&system, None, &x, 5.0).expect("a stop");
+        let frequency =
+            contact_frequency(&system, Surroundings::default(), &x, 5.0).expect("a stop");
         assert!((frequency - (stiffness / 0.7).sqrt()).abs() < 1e-9);
-        assert_eq!(contact_rate(&system, None, &x, 5.0), Some(frequency));
+        assert_eq!(
+            contact_rate(&system, Surroundings::default(), &x, 5.0),
+            Some(frequency)
+        );
         sweep(
             &format!("stop of {stiffness} N/m"),
             |step| Run::new(&system, step, None),
@@ -171,7 +177,7 @@ fn ropes_ask_for_short_steps() {
         stiffness = 800.0";
     let system = System::from_toml(text).expect("two bodies");
     let x = system.model.neutral_configuration();
-    let found = contact_frequency(&system, None, &x, 5.0).expect("a rope");
+    let found = contact_frequency(&system, Surroundings::default(), &x, 5.0).expect("a rope");
     let expected = (800.0_f64 * (1.0 / 0.5 + 1.0 / 2.0)).sqrt();
     assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     // It becomes straight with 1 m/s.
@@ -203,7 +209,7 @@ fn a_tumbling_box_gains_nothing() {
     let system = System::from_toml(&text).expect("a box");
     let plane = ground(Compliance::new(5000.0, 1.0, 0.0).expect("a compliance"));
     let x = system.model.neutral_configuration();
-    let frequency = contact_frequency(&system, Some(&plane), &x, 5.0).expect("contacts");
+    let frequency = contact_frequency(&system, on(&plane), &x, 5.0).expect("contacts");
     let mut random = Random::new(11);
     let mut worst = f64::NEG_INFINITY;
     for length in [1.0, 0.7, 0.5, 0.28] {

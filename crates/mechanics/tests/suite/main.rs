@@ -4,6 +4,7 @@ mod actuators;
 mod air;
 mod bodies;
 
+mod body_contact;
 mod charts;
 mod constrained;
 mod constraints;

@@ -1,5 +1,7 @@
 //! The plant as a backend.
 
+use std::collections::BTreeMap;
+
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
     ReadOutcome, Request, Ticks, signal,
@@ -179,6 +181,12 @@ impl Backend for Simulation {
         for (joint, time) in self.plant.released() {
             lines.push(("released".to_owned(), format!("{joint} at {time} s")));
         }
+        for ((a, b), speed) in collisions(&self.plant) {
+            lines.push((
+                "collision".to_owned(),
+                format!("{a} and {b} at {speed:.2} m/s"),
+            ));
+        }
         lines.extend(self.faults.report());
         lines.extend(self.instruments.report());
         if let (Some(lowest), Some([_, charge])) = (self.lowest_voltage, self.plant.battery()) {
@@ -255,6 +263,16 @@ impl Simulation {
             };
         }
     }
+}
+
+/// The bodies that have touched each other, with the largest speed with which any of their shapes did, m/s.
+fn collisions(plant: &Plant) -> BTreeMap<(&str, &str), f64> {
+    let mut fastest = BTreeMap::new();
+    for ([a, b], speed) in plant.touched() {
+        let most = fastest.entry((a, b)).or_insert(speed);
+        *most = speed.max(*most);
+    }
+    fastest
 }
 
 /// The names of all bodies' poses; a single body's own measurement suffices.

@@ -57,6 +57,8 @@
 //! friction = 0.6
 //! ## friction_stiffness = 4000 # N/m, and relaxation = 0.01 # s, of the bristles: by the system
 //!
+//! ## [collisions]              # bodies touch each other with their contacts: the keys of a ground but for height and normal
+//!
 //! ## [[releases]]              # joints that are released
 //! ## joint = "hinge"
 //! ## time = 3.0                # s
@@ -113,6 +115,7 @@
 //! [`Measurements`]: fly_mechanics::measurements::Measurements
 
 mod backend;
+mod contacts;
 mod delivery;
 mod faults;
 mod instruments;

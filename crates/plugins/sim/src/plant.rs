@@ -5,9 +5,10 @@ use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
-use fly_mechanics::{ActuatedDynamicsError, Ground, JointRelease, System};
+use fly_mechanics::{ActuatedDynamicsError, JointRelease, System};
 use nalgebra::Vector3;
 
+use crate::contacts::Contacts;
 use crate::release::{Releases, Stage};
 use crate::wind::Wind;
 
@@ -83,14 +84,14 @@ pub(crate) enum Start {
 }
 
 impl Plant {
-    /// Starts the system in that configuration and with that velocity, both projected to closed loops, its battery with that `charge` (0 to 1), above
-    /// that ground. `step` is the time of an integration step, s. The joints of `releases` are released at these times (s), in this order.
+    /// Starts the system in that configuration and with that velocity, both projected to closed loops, its battery with that `charge` (0 to 1), among
+    /// these contacts. `step` is the time of an integration step, s. The joints of `releases` are released at these times (s), in this order.
     pub(crate) fn new(
         system: System,
         motion: SystemState<f64>,
         start: Start,
         numbers: [f64; 2],
-        ground: Option<Ground>,
+        contacts: &Contacts,
         substeps: u32,
         release: &[(f64, System, String)],
     ) -> Result<Self, ActuatedDynamicsError> {
@@ -99,7 +100,7 @@ impl Plant {
             Start::At(actual) => actual,
             Start::Rest | Start::FirstCommand => system.inputs.at_rest().collect(),
         };
-        let first = Stage::new(system, motion, &actual, numbers, ground)?;
+        let first = Stage::new(system, motion, &actual, numbers, contacts)?;
         let mut releases = Releases::default();
         let (mut before, mut state) = (&first.system, first.motion.clone());
         for (time, after, joint) in release {
@@ -107,7 +108,7 @@ impl Plant {
             let mut motion = SystemState::at_rest(&after.model);
             JointRelease::new(before, after).apply(&state, &mut motion);
             motion.velocity.truncate(after.model.dof());
-            let stage = Stage::new(after.clone(), motion, &actual, numbers, ground)?;
+            let stage = Stage::new(after.clone(), motion, &actual, numbers, contacts)?;
             state.clone_from(&stage.motion);
             releases.push(&first.system, (*time, joint), before, stage);
             before = after;
@@ -309,6 +310,17 @@ impl Plant {
             system, dynamics, ..
         } = &mut self.stage;
         dynamics.take_contact_speed(&system.model, self.in_wind)
+    }
+
+    /// The names of bodies that have touched each other, with the largest speed with which they went into each other, m/s.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = ([&str; 2], f64)> {
+        let Stage {
+            system, dynamics, ..
+        } = &self.stage;
+        let named = |(bodies, speed): ([BodyId; 2], f64)| {
+            (bodies.map(|body| system.model.name(body)), speed)
+        };
+        dynamics.touched_bodies().map(named)
     }
 
     /// Takes the commands for the next step; returns whether all were within the limits.

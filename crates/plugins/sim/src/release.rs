@@ -3,8 +3,10 @@
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{
-    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, Ground, JointRelease, System,
+    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, JointRelease, System,
 };
+
+use crate::contacts::Contacts;
 
 /// A system and its motion, with all that it takes to integrate it.
 pub(crate) struct Stage {
@@ -19,23 +21,21 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// In that configuration and with that velocity, both projected to closed loops, while the actuators do `actual`, its battery with that `charge` (0 to 1), above
-    /// that ground. `step` is the time of an integration step, s.
+    /// In that configuration and with that velocity, both projected to closed loops, while the actuators do `actual`, its battery with that `charge` (0 to 1), among
+    /// these contacts. `step` is the time of an integration step, s.
     pub(crate) fn new(
         system: System,
         mut motion: SystemState<f64>,
         actual: &[f64],
         [charge, step]: [f64; 2],
-        ground: Option<Ground>,
+        contacts: &Contacts,
     ) -> Result<Self, ActuatedDynamicsError> {
         let mut dynamics = ActuatedDynamics::new(&system, step)?;
         dynamics.close_loops(&system, &mut motion)?;
         motion.velocity.extend_from_slice(actual);
         dynamics.start_servos(&system, &mut motion);
         dynamics.start_propulsion(&system, charge, &mut motion);
-        if let Some(ground) = ground {
-            dynamics.start_ground(&system, ground, &mut motion);
-        }
+        contacts.start(&system, &mut dynamics, &mut motion);
         let mut acceleration = vec![0.0; system.model.dof()];
         dynamics.acceleration(&system, &motion, &mut acceleration)?;
         let mut integrator = ContactIntegrator::new(&system.model);

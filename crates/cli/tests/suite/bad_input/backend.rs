@@ -156,7 +156,7 @@ error: the configuration of the backend `sim` is invalid
  --> --set:1:19
   |
 1 | --set backend.sim.substep=4
-  |                   ^^^^^^^ unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `releases`, `sensors`, `actuators`
+  |                   ^^^^^^^ unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `collisions`, `releases`, `sensors`, `actuators`
   |
   = help: did you mean `substeps`?
 ");

@@ -1,12 +1,12 @@
 //! The ground: what rotors feel of it, and what stops bodies.
 
-use fly_hal::Error;
-use fly_hal::Spanned;
-use fly_mechanics::contact::{Compliance, Friction, Ground, GroundError};
-use fly_mechanics::{System, contact_frequency, contact_rate};
+use fly_hal::{Error, Spanned};
+use fly_mechanics::contact::{BodyContact, Ground};
+use fly_mechanics::{Surroundings, System};
 use nalgebra::Vector3;
 use serde::Deserialize;
 
+use super::contact::{Law, frequency};
 use super::variant::Variant;
 use super::{Number, Triple, finite};
 
@@ -33,17 +33,6 @@ pub(super) struct GroundKeys {
     relaxation: Option<Number>,
 }
 
-/// N/m: four feet under 1 kg sink by half a millimetre.
-const STIFFNESS: f64 = 5000.0;
-/// s/m: what falls with 1 m/s leaves with 0.41 m/s.
-const DAMPING: f64 = 2.0;
-/// Rubber on dry concrete has more, on wet grass less.
-const FRICTION: f64 = 0.6;
-/// The tangential by the normal stiffness of two elastic spheres, `2 (1 - nu) / (2 - nu)` with Poisson's ratio 0.3: R. D. Mindlin, 1949.
-const TANGENTIAL: f64 = 1.4 / 1.7;
-/// m/s: steps of the integration must be short enough for impacts with this speed.
-const IMPACT: f64 = 5.0;
-
 impl GroundKeys {
     /// Its height, the world's z in m.
     pub(super) fn height(&self) -> Result<f64, Error> {
@@ -64,50 +53,33 @@ impl GroundKeys {
     ) -> Result<Option<Ground>, Error> {
         let height = self.height()?;
         let normal = self.normal.as_ref().map(finite).transpose()?;
-        let number = |given: Option<&Number>, default| given.map_or(default, |n| *n.get_ref());
-        let keys = [
-            ("normal", self.normal.as_ref().map(Spanned::span)),
-            ("stiffness", self.stiffness.as_ref().map(Spanned::span)),
-            ("exponent", self.exponent.as_ref().map(Spanned::span)),
-            ("damping", self.damping.as_ref().map(Spanned::span)),
-            ("friction", self.friction.as_ref().map(Spanned::span)),
-            (
-                "friction_stiffness",
-                self.friction_stiffness.as_ref().map(Spanned::span),
-            ),
-            ("relaxation", self.relaxation.as_ref().map(Spanned::span)),
-        ];
-        let wrong = |key: &str, error: String| {
-            let given = keys.iter().find(|(name, _)| *name == key);
-            let span = given.and_then(|(_, span)| span.clone());
-            Error::configuration(format!("`ground.{key}`: {error}"))
-                .in_configuration(span.unwrap_or_else(|| self.height.span()))
-        };
-        let compliance = Compliance::new(
-            number(self.stiffness.as_ref(), STIFFNESS),
-            number(self.exponent.as_ref(), 1.0),
-            number(self.damping.as_ref(), DAMPING),
-        )
-        .map_err(|error| wrong(error.key, error.to_string()))?;
         let normal = normal.map_or_else(Vector3::z, Vector3::from);
-        let usual = TANGENTIAL * compliance.tangent_stiffness(system.model.mass(), IMPACT);
-        let plane = |relaxation| {
-            let friction = Friction {
-                coefficient: number(self.friction.as_ref(), FRICTION),
-                stiffness: number(self.friction_stiffness.as_ref(), usual),
-                relaxation,
-            };
-            Ground::new(height, normal, compliance, friction).map_err(|error| {
-                let key = match error {
-                    GroundError::Friction { key, .. } => key,
-                    _ => "normal",
-                };
-                wrong(key, error.to_string())
+        let plane = |law: &BodyContact| {
+            Ground::new(height, normal, law.compliance, law.friction).map_err(|error| {
+                let span = (self.normal.as_ref()).map_or_else(|| self.height.span(), Spanned::span);
+                Error::configuration(format!("`ground.normal`: {error}")).in_configuration(span)
             })
         };
-        let ground = plane(number(self.relaxation.as_ref(), 1.0))?;
+        let law = Law {
+            table: "ground",
+            stiffness: self.stiffness.as_ref(),
+            exponent: self.exponent.as_ref(),
+            damping: self.damping.as_ref(),
+            friction: self.friction.as_ref(),
+            friction_stiffness: self.friction_stiffness.as_ref(),
+            relaxation: self.relaxation.as_ref(),
+        };
+        let read = law.read(system, variants, |variant, law| {
+            let ground = plane(law).ok()?;
+            let below = Surroundings {
+                ground: Some(&ground),
+                ..Surroundings::default()
+            };
+            frequency(variant, below)
+        })?;
+        let ground = plane(&read)?;
         if system.contacts.is_empty() {
-            if keys.iter().any(|(_, span)| span.is_some()) {
+            if law.is_given() || self.normal.is_some() {
                 tracing::warn!(
                     "`[backend.sim.ground]` has no effect: no body of `{}` has `contacts`",
                     system.name
@@ -115,20 +87,6 @@ impl GroundKeys {
             }
             return Ok(None);
         }
-        if self.relaxation.is_some() {
-            return Ok(Some(ground));
-        }
-        // Half of the critical damping of the fastest motion on the bristles.
-        let frequencies = variants.iter().filter_map(|variant| {
-            contact_frequency(&variant.system, Some(&ground), &variant.x, IMPACT)
-        });
-        let fastest = frequencies.reduce(f64::max);
-        plane(fastest.map_or(1.0, |frequency| 1.0 / frequency)).map(Some)
+        Ok(Some(ground))
     }
-}
-
-/// The longest step of the integration for the contacts and stops of a system, s; infinite if it has none.
-pub(super) fn longest_step(variant: &Variant, ground: Option<&Ground>) -> f64 {
-    let rate = contact_rate(&variant.system, ground, &variant.x, IMPACT);
-    rate.map_or(f64::INFINITY, |rate| 1.0 / rate)
 }

@@ -1,5 +1,6 @@
 //! The keys of `[backend.sim]`, read and checked.
 
+mod contact;
 mod faults;
 mod ground;
 mod initial;
@@ -22,11 +23,13 @@ use fly_mechanics::multibody::{BodyId, Workspace};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use contact::CollisionKeys;
 use faults::FaultKeys;
 use ground::GroundKeys;
 use sensors::SensorKeys;
 use wind::WindKeys;
 
+use crate::contacts::Contacts;
 use crate::faults::Faults;
 use crate::instruments::{self, Instruments};
 use crate::plant::Plant;
@@ -71,6 +74,8 @@ struct Keys {
     wind: Option<WindKeys>,
     /// The ground that rotors with a `radius` feel and that stops bodies with `contacts`. Default: none.
     ground: Option<GroundKeys>,
+    /// Lets bodies touch each other with their `contacts`. Default: they pass through each other.
+    collisions: Option<CollisionKeys>,
     /// Joints that are released. Default: none.
     #[serde(default)]
     releases: Vec<ReleaseKeys>,
@@ -271,6 +276,11 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         Some(keys) => keys.ground(&system, &variants)?,
         None => None,
     };
+    let bodies = match &keys.collisions {
+        Some(keys) => keys.bodies(&system, &variants)?,
+        None => None,
+    };
+    let contacts = Contacts::new(&system, ground, bodies);
     let reports_wind = keys.wind.is_some() || faults.blow();
     if reports_wind && !system.feels_wind() {
         let which = match keys.wind {
@@ -294,7 +304,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
                 motion,
                 start,
                 charge,
-                ground,
+                contacts,
             },
             keys.substeps.as_ref(),
             configuration.rate_hz,

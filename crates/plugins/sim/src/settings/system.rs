@@ -2,15 +2,16 @@
 
 use fly_hal::Spanned;
 use fly_hal::{Error, nearest};
+use fly_mechanics::System;
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::BodyId;
-use fly_mechanics::{Ground, System};
 use toml::de::DeValue;
 
-use super::ground::longest_step;
+use super::contact::longest_step;
 use super::variant::Variant;
+use crate::contacts::Contacts;
 use crate::plant::{Plant, Start};
 
 /// The system in the plugin's own table, or else the controller's.
@@ -88,13 +89,13 @@ pub(super) fn free_bodies(system: &System) -> Vec<(BodyId, &str)> {
     free.map(|body| (body, model.name(body))).collect()
 }
 
-/// How a plant begins, and above what.
+/// How a plant begins, and what it may touch.
 pub(super) struct InitialState {
     pub(super) motion: SystemState<f64>,
     pub(super) start: Start,
     /// Of the battery, 0 to 1.
     pub(super) charge: f64,
-    pub(super) ground: Option<Ground>,
+    pub(super) contacts: Contacts,
 }
 
 pub(super) fn plant(
@@ -108,7 +109,7 @@ pub(super) fn plant(
         motion,
         start,
         charge,
-        ground,
+        contacts,
     } = initial;
     let count = substeps.map_or(2, |given| *given.get_ref());
     // The default has no location.
@@ -138,7 +139,7 @@ pub(super) fn plant(
         return Err(placed(Error::configuration(message).with_help(help)));
     }
     let steps = variants.iter().map(|variant| {
-        let longest = longest_step(variant, ground.as_ref());
+        let longest = longest_step(variant, &contacts);
         (longest, variant.by.as_str())
     });
     let shortest = steps.min_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -161,7 +162,7 @@ pub(super) fn plant(
         motion,
         start,
         [charge, step],
-        ground,
+        &contacts,
         count,
         releases,
     )

@@ -33,7 +33,7 @@ fn check(marked: &str, message: &str, help: Option<&str>) {
 fn keys_and_types() {
     check(
         "«substep» = 3",
-        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `releases`, `sensors`, `actuators`",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `collisions`, `releases`, `sensors`, `actuators`",
         Some("did you mean `substeps`?"),
     );
     check(

@@ -21,13 +21,13 @@ const STOOL: &str = "name = 'stool'
     thrust = [0, 40]
     time_constant = 0.02";
 
-struct Run {
-    simulation: Simulation,
+pub struct Run {
+    pub simulation: Simulation,
     frame: Frame,
 }
 
 impl Run {
-    fn new(text: &str, vehicle: &str) -> Self {
+    pub fn new(text: &str, vehicle: &str) -> Self {
         let configuration = Configuration {
             rate_hz: 500.0,
             ..Configuration::new(text, vehicle)
@@ -39,7 +39,7 @@ impl Run {
         Self { simulation, frame }
     }
 
-    fn fly(&mut self, frames: usize, commands: &[f64]) {
+    pub fn fly(&mut self, frames: usize, commands: &[f64]) {
         for _ in 0..frames {
             let frame = &mut self.frame;
             (self.simulation)
@@ -49,13 +49,13 @@ impl Run {
         }
     }
 
-    fn value(&self, name: &str) -> f64 {
+    pub fn value(&self, name: &str) -> f64 {
         let index = self.simulation.description().value_index(name);
         self.frame.values[index.expect(name)]
     }
 }
 
-fn message(text: &str, vehicle: &str) -> (String, Option<String>) {
+pub fn message(text: &str, vehicle: &str) -> (String, Option<String>) {
     let configuration = Configuration {
         rate_hz: 500.0,
         ..Configuration::new(text, vehicle)

@@ -1,5 +1,6 @@
 //! The tests of `fly-plugin-sim`: one program, so that they link once.
 
+mod collisions;
 mod errors;
 mod faults;
 mod flight;

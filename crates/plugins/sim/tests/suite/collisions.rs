@@ -1,0 +1,98 @@
+//! Bodies that touch each other.
+
+use fly_hal::Backend;
+use fly_mechanics::contact::Compliance;
+
+use crate::ground::{Run, message};
+
+/// A vehicle that a lighter ball hits in the middle.
+const BALLS: &str = "name = 'balls'
+    gravity = [0, 0, 0]
+    [bodies.vehicle]
+    mass = 2.0
+    inertia = [0.02, 0.02, 0.02]
+    contacts = [{ radius = 0.1 }]
+    [bodies.ball]
+    mass = 0.5
+    inertia = [0.001, 0.001, 0.001]
+    contacts = [{ radius = 0.05 }]";
+
+/// What is left of the speed after an impact with 1 m/s with the default law.
+fn restitution() -> f64 {
+    let law = Compliance::new(5000.0, 1.0, 2.0).expect("the default");
+    law.restitution(1.0)
+}
+
+#[test]
+fn a_ball_hits_a_vehicle_and_the_report_says_so() {
+    let text = |collisions: &str| {
+        format!(
+            "{collisions}
+            body = 'vehicle'
+            substeps = 40
+            initial.bodies.ball = {{ position = [0.65, 0, 0], velocity = [-1, 0, 0] }}"
+        )
+    };
+    let mut run = Run::new(&text("collisions = {}"), BALLS);
+    run.fly(240, &[]);
+    assert_eq!(run.simulation.report().len(), 1, "before it has arrived");
+    run.fly(260, &[]);
+    let gained = 0.5 * (1.0 + restitution()) / 2.5;
+    let speed = run.value("truth.twist.linear.x");
+    assert!((speed + gained).abs() < 1e-4, "{speed} {gained}");
+    let report = run.simulation.report();
+    let line = (
+        "collision".to_owned(),
+        "vehicle and ball at 1.00 m/s".to_owned(),
+    );
+    assert!(report.contains(&line), "{report:?}");
+    // Without the table they pass through each other.
+    let mut run = Run::new(&text(""), BALLS);
+    run.fly(1000, &[]);
+    assert_eq!(run.value("truth.twist.linear.x"), 0.0);
+    assert_eq!(run.simulation.report().len(), 1);
+}
+
+/// On the ground lies a ball, and a ball on it: the lower carries both.
+#[test]
+fn balls_lie_on_each_other_and_on_the_ground() {
+    let stack = BALLS.replace("gravity = [0, 0, 0]", "");
+    let text = "ground.height = 0
+        collisions = { stiffness = 3000 }
+        body = 'vehicle'
+        initial.position = [0, 0, 0.1]
+        initial.bodies.ball = { position = [0, 0, 0.25] }";
+    let mut run = Run::new(text, &stack);
+    // They are centred to the last digit: nothing tips the upper one over.
+    run.fly(2000, &[]);
+    let height = run.value("truth.pose.position.z");
+    let lower = 0.1 - 2.5 * 9.81 / 5000.0;
+    assert!((height - lower).abs() < 1e-6, "{height} {lower}");
+    let upper = run.value("truth.body.1.position.z");
+    let distance = 0.15 - 0.5 * 9.81 / 3000.0;
+    assert!((upper - height - distance).abs() < 1e-6, "{upper} {height}");
+}
+
+#[test]
+fn wrong_keys_and_steps_that_are_too_long_are_refused() {
+    let (text, help) = message("collisions = { stiffness = 1e8 }", BALLS);
+    assert!(
+        text.contains("for the stiffness and damping of contacts"),
+        "{text}"
+    );
+    assert!(help.is_some_and(|help| help.starts_with("`substeps = ")));
+    for (keys, expected) in [
+        (
+            "stiffness = 0",
+            "`collisions.stiffness`: expected a stiffness above 0, found 0",
+        ),
+        (
+            "friction = -1",
+            "`collisions.friction`: expected a coefficient of at least 0, found -1",
+        ),
+        ("height = 1", "unknown key `height`"),
+    ] {
+        let (text, _) = message(&format!("collisions = {{ {keys} }}"), BALLS);
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
