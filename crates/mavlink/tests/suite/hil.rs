@@ -1,7 +1,6 @@
 //! Messages between PX4 and its simulator: every field as pymavlink encodes it.
 #![cfg(feature = "backend")]
 
-use std::fmt::Write as _;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 
@@ -113,25 +112,15 @@ fn every_message_is_encoded_as_by_pymavlink() {
     drop(wire);
     let mut ours = Vec::new();
     peer.read_to_end(&mut ours).unwrap();
-    let ours = ours.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    });
-    let mut input = String::new();
+    let ours = python::hex(&ours);
     let expected = expected(&messages);
-    for (sequence, (name, fields)) in expected.iter().enumerate() {
-        writeln!(
-            input,
-            "{{\"name\":\"{name}\",\"fields\":{{{fields}}},\"sequence\":{sequence},\"system\":3,\"component\":1}}"
-        )
-        .unwrap();
-    }
-    let Some(theirs) = python::run_on("encode.py", &input) else {
+    let requests = expected.iter().enumerate();
+    let requests = requests.map(|(i, (name, fields))| (*name, fields.as_str(), i));
+    let Some(theirs) = python::encoded(requests) else {
         return;
     };
-    assert_eq!(theirs.lines().count(), expected.len());
     let mut rest = ours.as_str();
-    for ((name, _), theirs) in expected.iter().zip(theirs.lines()) {
+    for ((name, _), theirs) in expected.iter().zip(&theirs) {
         let (first, others) = rest.split_at(theirs.len().min(rest.len()));
         assert_eq!(first, theirs, "{name}");
         rest = others;

@@ -176,32 +176,25 @@ fn every_message_is_encoded_as_by_pymavlink() {
             drop(publication.take());
         }
     }
-    let mut input = String::new();
-    for (name, id, fields) in expected() {
-        let frame = frames.get(&id).unwrap_or_else(|| panic!("no {name}"));
-        let sequence = frame[4];
-        let first = frame.get(10..18).map(|first| first.try_into().unwrap());
-        let clock = first.map_or(0, i64::from_le_bytes);
-        let fields = fields.replace('@', &clock.to_string());
-        writeln!(
-            input,
-            "{{\"name\":\"{name}\",\"fields\":{{{fields}}},\"sequence\":{sequence},\"system\":3,\"component\":1}}"
-        )
-        .unwrap();
-    }
-    let Some(theirs) = python::run_on("encode.py", &input) else {
+    let expected: Vec<_> = (expected().into_iter())
+        .map(|(name, id, fields)| {
+            let frame = frames.get(&id).unwrap_or_else(|| panic!("no {name}"));
+            let first = frame.get(10..18).map(|first| first.try_into().unwrap());
+            let clock = first.map_or(0, i64::from_le_bytes);
+            (name, id, fields.replace('@', &clock.to_string()))
+        })
+        .collect();
+    let requests = expected.iter();
+    let requests =
+        requests.map(|(name, id, fields)| (*name, fields.as_str(), frames[id][4].into()));
+    let Some(theirs) = python::encoded(requests) else {
         return;
     };
-    assert_eq!(theirs.lines().count(), expected().len());
-    for ((name, id, _), theirs) in expected().iter().zip(theirs.lines()) {
-        let ours = frames[id].iter().fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").unwrap();
-            text
-        });
-        assert_eq!(ours, theirs, "{name}");
+    for ((name, id, _), theirs) in expected.iter().zip(&theirs) {
+        assert_eq!(python::hex(&frames[id]), *theirs, "{name}");
     }
     let untested: Vec<_> = (frames.keys())
-        .filter(|id| expected().iter().all(|known| known.1 != **id))
+        .filter(|id| expected.iter().all(|known| known.1 != **id))
         .collect();
     assert!(untested.is_empty(), "{untested:?} are not compared");
 }

@@ -127,15 +127,20 @@ impl<'a> Linearized<'a> {
         })
     }
 
-    /// The Jacobian of the velocity, world, of a point of a body (m, body frame).
-    fn of_point(&self, body: BodyId, point: &Vector3<f64>) -> Matrix3xX<f64> {
+    /// The Jacobian of the velocity, along the body's axes, of a point of a body (m, body frame).
+    fn in_body(&self, body: BodyId, point: &Vector3<f64>) -> Matrix3xX<f64> {
         let mut J = Matrix6xX::zeros(self.system.model.dof());
         if body != BodyId::WORLD {
             let frame = Frame::new(body, SE3::new(SO3::identity(), *point));
             self.workspace.jacobian(BodyId::WORLD, frame, &mut J);
         }
+        J.fixed_rows::<3>(0).into_owned()
+    }
+
+    /// As [`in_body`](Self::in_body), along the world's axes.
+    fn in_world(&self, body: BodyId, point: &Vector3<f64>) -> Matrix3xX<f64> {
         let into_world = self.workspace.pose(BodyId::WORLD, body).rotation;
-        into_world.matrix() * J.fixed_rows::<3>(0)
+        into_world.matrix() * self.in_body(body, point)
     }
 
     /// The largest eigenvalue of `M^-1 J^T W J`, to which that of the largest pair of bodies is added; `None` unless positive.
@@ -150,14 +155,14 @@ impl<'a> Linearized<'a> {
                 let pose = self.workspace.pose(BodyId::WORLD, shape.body);
                 let normal = pose.rotation.inverse().act(ground.normal());
                 for center in shape.centers() {
-                    let J = self.of_point(shape.body, &(center - normal * shape.radius));
+                    let J = self.in_body(shape.body, &(center - normal * shape.radius));
                     sum += J.transpose() * &J * weight;
                 }
             }
         }
         for rope in &system.ropes {
             let J =
-                self.of_point(rope.b, &rope.point_in_b) - self.of_point(rope.a, &rope.point_in_a);
+                self.in_world(rope.b, &rope.point_in_b) - self.in_world(rope.a, &rope.point_in_a);
             sum += J.transpose() * &J * (weights.ropes)(rope);
         }
         let among = weights.bodies.map_or(0.0, |weight| {
@@ -181,7 +186,7 @@ impl<'a> Linearized<'a> {
         let surface = [a + normal * pair[0].radius, b - normal * pair[1].radius];
         let [a, b] = [0, 1].map(|i| {
             let point = poses[i].inverse().act(&surface[i]);
-            self.of_point(pair[i].body, &point)
+            self.in_world(pair[i].body, &point)
         });
         b - a
     }

@@ -158,7 +158,7 @@ impl Sent {
 
     /// Whether a refusal is final at `now`: one for good when its reasons have arrived; any other after so long (ns), since
     /// what it is for may pass.
-    fn is_refused(&self, now: i64, patience: i64) -> bool {
+    fn is_refused(&self, now: i64, timeout: i64) -> bool {
         self.refused.is_some_and(|(since, result)| {
             let for_good = !matches!(
                 result,
@@ -166,7 +166,7 @@ impl Sent {
                     | MavResult::MAV_RESULT_FAILED
                     | MavResult::MAV_RESULT_CANCELLED
             );
-            now >= since.saturating_add(if for_good { REASONS } else { patience })
+            now >= since.saturating_add(if for_good { REASONS } else { timeout })
         })
     }
 

@@ -1,5 +1,6 @@
 //! pymavlink as a peer, in a virtual environment under `target/`.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -54,6 +55,31 @@ pub fn run_on(name: &str, input: &str) -> Option<String> {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{name} failed");
     Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Frames of system 3, component 1 as pymavlink encodes them, in hexadecimal digits; each from its name, its fields in JSON and its sequence number. `None`
+/// without pymavlink.
+pub fn encoded<'a>(
+    messages: impl Iterator<Item = (&'a str, &'a str, usize)>,
+) -> Option<Vec<String>> {
+    let lines = messages.map(|(name, fields, sequence)| {
+        format!(
+            "{{\"name\":\"{name}\",\"fields\":{{{fields}}},\"sequence\":{sequence},\"system\":3,\"component\":1}}\n"
+        )
+    });
+    let lines: Vec<String> = lines.collect();
+    let frames = run_on("encode.py", &lines.concat())?;
+    let frames: Vec<String> = frames.lines().map(str::to_owned).collect();
+    assert_eq!(frames.len(), lines.len());
+    Some(frames)
+}
+
+/// Hexadecimal digits of bytes.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 /// A python with pymavlink and a script of the tests.

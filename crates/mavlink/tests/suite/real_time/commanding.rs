@@ -126,7 +126,7 @@ fn signed_frame(name: &str, fields: &str, time: u64) -> Option<Vec<u8>> {
     let line = format!(
         "{{\"name\":\"{name}\",\"fields\":{{{fields}}},\"sequence\":0,\"system\":7,\"component\":1,\
          \"key\":\"{}\",\"link\":9,\"timestamp\":{time}}}\n",
-        hex(&KEY)
+        common::python::hex(&KEY)
     );
     let frame = common::python::run_on("encode.py", &line)?;
     Some(unhex(frame.trim()))
@@ -211,7 +211,7 @@ fn compare_with_pymavlink(signed: bool) {
             write!(
                 input,
                 ",\"key\":\"{}\",\"link\":3,\"timestamp\":{time}",
-                hex(&KEY)
+                common::python::hex(&KEY)
             )
             .unwrap();
         }
@@ -233,7 +233,11 @@ fn compare_with_pymavlink(signed: bool) {
             assert_eq!(payload(ours)[..16], payload(&theirs)[..16], "{name}");
             assert_eq!(payload(ours)[16..], [7, 1], "{name}");
         } else {
-            assert_eq!(hex(ours), hex(&theirs), "{name}");
+            assert_eq!(
+                common::python::hex(ours),
+                common::python::hex(&theirs),
+                "{name}"
+            );
         }
     }
     assert_eq!(theirs.lines().count(), expected.len());
@@ -244,13 +248,6 @@ fn jan_2015() -> u64 {
     let now = std::time::SystemTime::now();
     let since = now.duration_since(std::time::UNIX_EPOCH).unwrap();
     since.as_secs() - 1_420_070_400
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
 }
 
 fn unhex(text: &str) -> Vec<u8> {

@@ -73,6 +73,54 @@ fn balls_lie_on_each_other_and_on_the_ground() {
     assert!((upper - height - distance).abs() < 1e-6, "{upper} {height}");
 }
 
+/// The load falls from a vehicle that cannot move on a bar below it: a released body keeps its contacts.
+#[test]
+fn a_released_load_hits_what_lies_below() {
+    let vehicle = "name = 'carrier'
+        [bodies.bar]
+        joint = 'fixed'
+        position = [0, 0, -1]
+        contacts = [{ capsule = [[0, -1, 0], [0, 1, 0]], radius = 0.1 }]
+        [bodies.vehicle]
+        mass = 2.0
+        inertia = [0.02, 0.02, 0.02]
+        contacts = [{ radius = 0.1 }]
+        [bodies.load]
+        parent = 'vehicle'
+        mass = 0.5
+        inertia = [0.001, 0.001, 0.001]
+        joint = { type = 'revolute', axis = [1, 0, 0] }
+        contacts = [{ radius = 0.05 }]
+        [[rotors]]
+        body = 'vehicle'
+        position = [0, 0, 0]
+        axis = [0, 0, 1]
+        thrust = [0, 40]
+        time_constant = 0.001";
+    let text = "collisions = {}
+        body = 'vehicle'
+        substeps = 10
+        initial.commands = [24.525]
+        releases = [{ joint = 'load', time = 0.2 }]";
+    let mut run = Run::new(text, vehicle);
+    run.fly(500, &[24.525]);
+    let report = run.simulation.report();
+    // 0.85 m, and nothing else: the vehicle rises, and hits nothing.
+    let falls = (2.0 * 9.81 * 0.85_f64).sqrt();
+    let hits: Vec<_> = (report.iter().filter(|(label, _)| label == "collision")).collect();
+    let [(_, hit)] = hits.as_slice() else {
+        panic!("{report:?}");
+    };
+    let speed = hit.strip_prefix("bar and load at ").expect(hit);
+    let speed: f64 = speed
+        .split(' ')
+        .next()
+        .expect("a word")
+        .parse()
+        .expect("m/s");
+    assert!((speed - falls).abs() < 0.011, "{speed} {falls}");
+}
+
 #[test]
 fn wrong_keys_and_steps_that_are_too_long_are_refused() {
     let (text, help) = message("collisions = { stiffness = 1e8 }", BALLS);
