@@ -27,8 +27,7 @@ use super::{AngleCoordinates, BodyId};
 /// The placements of the nodes in their parents.
 #[derive(Clone, Debug)]
 pub struct Placements<T> {
-    /// The angles of revolute joints, padded with zeros to a multiple of four; their sines and cosines.
-    angles: Vec<T>,
+    /// Of the revolute joints' angles, in the tree's order.
     pub sines: Vec<T>,
     pub cosines: Vec<T>,
     pub nodes: Vec<Placement<T>>,
@@ -38,11 +37,10 @@ pub struct Placements<T> {
 
 impl<T: RealField + Copy> Placements<T> {
     pub fn new(tree: &Tree<T>) -> Self {
-        let angles = vec![T::zero(); tree.angles.len().next_multiple_of(4)];
+        let zeros = vec![T::zero(); tree.angles.as_flattened().len()];
         Self {
-            sines: angles.clone(),
-            cosines: angles.clone(),
-            angles,
+            sines: zeros.clone(),
+            cosines: zeros,
             nodes: vec![Placement::identity(); tree.nodes.len()],
             attitudes: vec![Mat3::identity(); tree.nodes.len() + 1],
         }
@@ -70,11 +68,10 @@ impl<T: RealField + Copy> Placements<T> {
 
     #[inline]
     fn update_sines(&mut self, tree: &Tree<T>, x: &[T]) {
-        for (angle, k) in self.angles.iter_mut().zip(&tree.angles) {
-            *angle = x[*k];
-        }
-        if !self.angles.is_empty() {
-            sines_and_cosines(&self.angles, &mut self.sines, &mut self.cosines);
+        let (sines, _) = self.sines.as_chunks_mut();
+        let (cosines, _) = self.cosines.as_chunks_mut();
+        for ((angles, sines), cosines) in tree.angles.iter().zip(sines).zip(cosines) {
+            (*sines, *cosines) = sines_and_cosines(angles.map(|k| x[k]));
         }
     }
 

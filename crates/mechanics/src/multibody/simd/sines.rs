@@ -6,51 +6,34 @@ use nalgebra::RealField;
 
 use super::fma;
 
-/// Sines and cosines of angles, in one call for all revolute joints: for `f64` a branchless formula that compilers vectorise, for other
-/// scalars their own functions.
-#[allow(clippy::ptr_arg)] // slices cannot be told apart by their types when they are generic
-pub fn sines_and_cosines<T: RealField + Copy>(
-    angles: &Vec<T>,
-    sines: &mut Vec<T>,
-    cosines: &mut Vec<T>,
-) {
-    let doubles = (
-        (angles as &dyn Any).downcast_ref::<Vec<f64>>(),
-        (&mut *sines as &mut dyn Any).downcast_mut::<Vec<f64>>(),
-        (&mut *cosines as &mut dyn Any).downcast_mut::<Vec<f64>>(),
-    );
-    if let (Some(angles), Some(sines), Some(cosines)) = doubles {
-        of_doubles(angles, sines, cosines);
-        return;
+/// Sines and cosines of four angles at once: for `f64` a branchless formula that compilers vectorise, for other scalars their own
+/// functions.
+#[inline]
+pub fn sines_and_cosines<T: RealField + Copy>(angles: [T; 4]) -> ([T; 4], [T; 4]) {
+    let doubles = (&angles as &dyn Any).downcast_ref().copied();
+    if let Some((sines, cosines)) = doubles.and_then(of_doubles) {
+        let both = (&sines as &dyn Any, &cosines as &dyn Any);
+        if let (Some(sines), Some(cosines)) = (both.0.downcast_ref(), both.1.downcast_ref()) {
+            return (*sines, *cosines);
+        }
     }
-    for ((angle, sine), cosine) in angles.iter().zip(sines).zip(cosines) {
-        (*sine, *cosine) = angle.sin_cos();
-    }
+    let pairs = angles.map(T::sin_cos);
+    (pairs.map(|pair| pair.0), pairs.map(|pair| pair.1))
 }
 
 /// Beyond it n π/2 is not exact in the parts of π/2 that are subtracted.
 const LARGE: f64 = 1e5;
 
-fn of_doubles(angles: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
-    let mut small = true;
-    let (in_fours, _) = angles.as_chunks::<4>();
-    let (sines_in_fours, _) = sines.as_chunks_mut::<4>();
-    let (cosines_in_fours, _) = cosines.as_chunks_mut::<4>();
-    let outputs = sines_in_fours.iter_mut().zip(cosines_in_fours);
-    for (angles, (sines, cosines)) in in_fours.iter().zip(outputs) {
-        for k in 0..4 {
-            (sines[k], cosines[k]) = sin_cos(angles[k]);
-        }
-        // NaN compares false.
-        for angle in angles {
-            small &= angle.abs() <= LARGE;
-        }
+/// `None` if an angle is too large for the formula.
+#[inline]
+fn of_doubles(angles: [f64; 4]) -> Option<([f64; 4], [f64; 4])> {
+    let (mut sines, mut cosines) = ([0.0; 4], [0.0; 4]);
+    for k in 0..4 {
+        (sines[k], cosines[k]) = sin_cos(angles[k]);
     }
-    let done = if small { 4 * in_fours.len() } else { 0 };
-    let outputs = sines.iter_mut().zip(cosines.iter_mut());
-    for (angle, (sine, cosine)) in angles.iter().zip(outputs).skip(done) {
-        (*sine, *cosine) = angle.sin_cos();
-    }
+    // NaN compares false.
+    let small = angles.iter().all(|angle| angle.abs() <= LARGE);
+    small.then_some((sines, cosines))
 }
 
 /// Sine and cosine of an angle of at most [`LARGE`], to an error below one unit in the last place: `n`, the nearest multiple of π/2, is
@@ -119,12 +102,6 @@ fn sin_cos(angle: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn batch(angles: &Vec<f64>) -> (Vec<f64>, Vec<f64>) {
-        let (mut s, mut c) = (angles.clone(), angles.clone());
-        sines_and_cosines(angles, &mut s, &mut c);
-        (s, c)
-    }
-
     #[test]
     fn they_are_the_standard_library_s_to_the_last_place() {
         let mut angles = Vec::new();
@@ -134,27 +111,30 @@ mod tests {
         }
         angles.retain(|angle| angle.abs() <= LARGE);
         angles.extend([0.0, -0.0, 1e-300, LARGE, -LARGE]);
-        let (sines, cosines) = batch(&angles);
-        for ((angle, s), c) in angles.iter().zip(sines).zip(cosines) {
-            let (sine, cosine) = angle.sin_cos();
-            let ulp = |a: f64| a.abs() * f64::EPSILON;
-            assert!((s - sine).abs() <= ulp(sine), "{angle:e} {s:e} {sine:e}");
-            assert!(
-                (c - cosine).abs() <= ulp(cosine),
-                "{angle:e} {c:e} {cosine:e}"
-            );
+        for angles in angles.chunks(4) {
+            let four = std::array::from_fn(|k| angles[k % angles.len()]);
+            let (sines, cosines) = of_doubles(four).expect("none of them is large");
+            for ((angle, s), c) in four.iter().zip(sines).zip(cosines) {
+                let (sine, cosine) = angle.sin_cos();
+                let ulp = |a: f64| a.abs() * f64::EPSILON;
+                assert!((s - sine).abs() <= ulp(sine), "{angle:e} {s:e} {sine:e}");
+                assert!(
+                    (c - cosine).abs() <= ulp(cosine),
+                    "{angle:e} {c:e} {cosine:e}"
+                );
+            }
         }
     }
 
     #[test]
     fn large_angles_are_left_to_the_standard_library() {
-        let angles = vec![1.0, 1e5 + 1.0, 1e22, -3e300];
-        let (sines, cosines) = batch(&angles);
+        let angles = [1.0_f64, 1e5 + 1.0, 1e22, -3e300];
+        let (sines, cosines) = sines_and_cosines(angles);
         for ((angle, s), c) in angles.iter().zip(sines).zip(cosines) {
             assert_eq!((s, c), angle.sin_cos());
         }
         for angle in [f64::INFINITY, f64::NAN] {
-            let (sines, cosines) = batch(&vec![0.1, angle, 0.2]);
+            let (sines, cosines) = sines_and_cosines([0.1, angle, 0.2, 0.3]);
             assert!(sines[1].is_nan() && cosines[1].is_nan());
             assert_eq!((sines[2], cosines[2]), 0.2_f64.sin_cos());
         }
@@ -162,8 +142,7 @@ mod tests {
 
     #[test]
     fn other_numbers_use_their_own_functions() {
-        let (mut s, mut c) = (vec![0.0_f32], vec![0.0_f32]);
-        sines_and_cosines(&vec![0.5_f32], &mut s, &mut c);
-        assert_eq!((s[0], c[0]), 0.5_f32.sin_cos());
+        let (sines, cosines) = sines_and_cosines([0.5_f32; 4]);
+        assert_eq!((sines[3], cosines[3]), 0.5_f32.sin_cos());
     }
 }

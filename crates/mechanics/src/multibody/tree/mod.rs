@@ -59,8 +59,9 @@ pub struct Tree<T: RealField + Copy> {
     pub is_branch: bool,
     /// Whether it is a single free node.
     pub is_one_body: bool,
-    /// The indices of revolute joints' angles in the configuration, in the order of the nodes.
-    pub angles: Vec<usize>,
+    /// The indices of revolute joints' angles in the configuration, in the order of the nodes; the last four are filled up with copies.
+    pub angles: Vec<[usize; 4]>,
+    angle_count: usize,
 }
 
 /// A joint and everything fixed to its moving frame, in axes of which the third is the joint's.
@@ -108,6 +109,7 @@ impl<T: RealField + Copy> Tree<T> {
             is_branch: true,
             is_one_body: false,
             angles: Vec::new(),
+            angle_count: 0,
         };
         let mut mounts = vec![(0, SE3::identity())];
         for (i, link) in links.iter().enumerate() {
@@ -163,9 +165,13 @@ impl<T: RealField + Copy> Tree<T> {
     ) -> usize {
         let index = self.nodes.len();
         self.is_branch &= parent == index;
-        let angle = self.angles.len();
+        let angle = self.angle_count;
         if joint == JointType::Revolute(AngleCoordinates::Angle) {
-            self.angles.push(x);
+            match (angle % 4, self.angles.last_mut()) {
+                (1.., Some(four)) => four[angle % 4..].fill(x),
+                _ => self.angles.push([x; 4]),
+            }
+            self.angle_count += 1;
         }
         let rotation = place.rotation.matrix();
         let mut exchanged = rotation.transpose();
