@@ -6,8 +6,10 @@
 
 mod matrix3;
 mod sines;
+mod symmetric3;
 mod vector3;
 
 pub use matrix3::Mat3;
 pub use sines::sines_and_cosines;
+pub use symmetric3::Symmetric3;
 pub use vector3::{Vec3, fma};

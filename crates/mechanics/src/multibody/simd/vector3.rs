@@ -119,9 +119,22 @@ impl<T: RealField + Copy> Vec3<T> {
 
     /// `[y, z, x]`.
     #[inline]
-    fn cycled(self) -> Self {
+    pub fn cycled(self) -> Self {
         let [x, y, z, w] = self.0;
         Self([y, z, x, w])
+    }
+
+    /// `[z, x, y]`.
+    #[inline]
+    pub fn cycled_back(self) -> Self {
+        let [x, y, z, w] = self.0;
+        Self([z, x, y, w])
+    }
+
+    /// Lane by lane `self a - b`.
+    #[inline]
+    pub fn component_mul_sub(self, a: Self, b: Self) -> Self {
+        self.component_mul_add(a, -b)
     }
 
     /// `self × b`.

@@ -32,7 +32,7 @@ impl<T: RealField + Copy> MomentumMoments<T> {
         let (v, omega, h) = (twist.linear, twist.angular, inertia.first);
         Self {
             sum: v.mul_add(inertia.mass, omega.cross(h)),
-            first: inertia.second.hat_times(omega).plus_outer(v, h),
+            first: inertia.second.matrix().hat_times(omega).plus_outer(v, h),
         }
     }
 

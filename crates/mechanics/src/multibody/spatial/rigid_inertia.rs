@@ -4,7 +4,7 @@ use nalgebra::{RealField, Vector3};
 
 use super::SpatialVector;
 use crate::PseudoInertia;
-use crate::multibody::simd::{Mat3, Vec3};
+use crate::multibody::simd::{Mat3, Symmetric3, Vec3};
 
 /// Mass, first moment `h = Σ m_p h_p` and second moment `S = Σ m_p h_p h_p^T` about the origin: ten numbers.
 ///
@@ -13,7 +13,7 @@ use crate::multibody::simd::{Mat3, Vec3};
 pub struct RigidInertia<T> {
     pub mass: T,
     pub first: Vec3<T>,
-    pub second: Mat3<T>,
+    pub second: Symmetric3<T>,
 }
 
 impl<T: RealField + Copy> From<&PseudoInertia<T>> for RigidInertia<T> {
@@ -23,7 +23,7 @@ impl<T: RealField + Copy> From<&PseudoInertia<T>> for RigidInertia<T> {
         Self {
             mass: inertia.mass(),
             first: first.into(),
-            second: moment.second().into(),
+            second: Mat3::from(moment.second()).into(),
         }
     }
 }
@@ -34,7 +34,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         Self {
             mass: T::zero(),
             first: Vec3::zero(),
-            second: Mat3::zero(),
+            second: Symmetric3::zero(),
         }
     }
 
@@ -45,7 +45,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         Self {
             mass,
             first,
-            second: Mat3::zero().plus_outer(first, p),
+            second: Symmetric3::zero().plus_outer(first, p),
         }
     }
 
@@ -64,7 +64,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         Self {
             mass: self.mass,
             first: R.times(self.first),
-            second: R.product(&self.second).times_transposed(R),
+            second: self.second.rotated(R),
         }
     }
 
@@ -85,12 +85,11 @@ impl<T: RealField + Copy> RigidInertia<T> {
     /// The moment of inertia `Θ = tr(S) I - S`.
     #[inline]
     pub fn moment_of_inertia(&self) -> Mat3<T> {
-        let [x, y, z] = self.second.0;
-        let (xx, yy, zz) = (x.x(), y.y(), z.z());
+        let (d, o) = (self.second.diagonal, self.second.others);
         Mat3([
-            Vec3::new(yy + zz, -x.y(), -x.z()),
-            Vec3::new(-y.x(), xx + zz, -y.z()),
-            Vec3::new(-z.x(), -z.y(), xx + yy),
+            Vec3::new(d.y() + d.z(), -o.x(), -o.z()),
+            Vec3::new(-o.x(), d.x() + d.z(), -o.y()),
+            Vec3::new(-o.z(), -o.y(), d.x() + d.y()),
         ])
     }
 
@@ -108,25 +107,24 @@ impl<T: RealField + Copy> RigidInertia<T> {
     /// The momentum of a rotation about the origin: `[ω × h; Θ ω]`.
     #[inline]
     pub fn momentum_of_rotation(&self, omega: Vec3<T>) -> SpatialVector<T> {
-        SpatialVector::new(
-            omega.cross(self.first),
-            omega * self.second.trace() - self.second.times(omega),
-        )
+        SpatialVector::new(omega.cross(self.first), self.second.moment_times(omega))
     }
 
     /// The columns of the 6x6 matrix `[[m I, -hat3(h)], [hat3(h), Θ]]`.
     #[inline]
     pub fn matrix(&self) -> [[T; 6]; 6] {
-        let (o, m, h, [x, y, z]) = (T::zero(), self.mass, self.first, &self.second.0);
+        let (o, m, h) = (T::zero(), self.mass, self.first);
         let (hx, hy, hz) = (h.x(), h.y(), h.z());
-        let (xx, yy, zz) = (y.y() + z.z(), x.x() + z.z(), x.x() + y.y());
+        let (d, s) = (self.second.diagonal, self.second.others);
+        let (xx, yy, zz) = (d.y() + d.z(), d.x() + d.z(), d.x() + d.y());
+        let (xy, yz, zx) = (-s.x(), -s.y(), -s.z());
         [
             [m, o, o, o, hz, -hy],
             [o, m, o, -hz, o, hx],
             [o, o, m, hy, -hx, o],
-            [o, -hz, hy, xx, -y.x(), -z.x()],
-            [hz, o, -hx, -y.x(), yy, -z.y()],
-            [-hy, hx, o, -z.x(), -z.y(), zz],
+            [o, -hz, hy, xx, xy, zx],
+            [hz, o, -hx, xy, yy, yz],
+            [-hy, hx, o, zx, yz, zz],
         ]
     }
 }

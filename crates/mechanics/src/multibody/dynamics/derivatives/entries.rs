@@ -86,7 +86,7 @@ impl<T: RealField + Copy> Entries<'_, T> {
         let weight = [Mat3::hat(g * m), of_first(g)];
         // The wrench of the motion [v × e; ω × e], plus twice that of the momenta rotated about e.
         let momenta = Mat3::scalar(momentum.first.trace()).minus(&momentum.first);
-        let rotation = Mat3::hat(omega * trace).minus(&inertia.second.times_hat(omega));
+        let rotation = Mat3::hat(omega * trace).minus(&inertia.second.matrix().times_hat(omega));
         let gyroscopic = [
             Mat3::hat(v * m - momentum.sum * twice).minus(&turned),
             (rotation.plus(&of_first(v))).plus(&momenta.plus(&momenta)),
