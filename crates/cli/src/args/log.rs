@@ -1,6 +1,6 @@
 //! The arguments of `fly log`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -65,6 +65,13 @@ pub enum Format {
 }
 
 impl Format {
+    /// By the end of a file's name.
+    pub fn of(path: &Path) -> Option<Self> {
+        let end = path.extension()?.to_str()?;
+        let named = |format: &&Self| format.extension().eq_ignore_ascii_case(end);
+        Self::value_variants().iter().find(named).copied()
+    }
+
     /// The end of a file's name.
     pub const fn extension(self) -> &'static str {
         match self {
@@ -101,9 +108,9 @@ pub struct ExportArguments {
     /// A log of this program, or a PX4 ULog
     pub log: PathBuf,
 
-    /// The format
-    #[arg(long, value_name = "FORMAT")]
-    pub to: Format,
+    /// The format [default: by the end of --out]
+    #[arg(long, value_name = "FORMAT", required_unless_present = "out")]
+    pub to: Option<Format>,
 
     /// Where it goes.
     #[command(flatten)]

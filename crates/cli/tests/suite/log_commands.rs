@@ -127,6 +127,17 @@ fn exports_hold_the_numbers_of_the_log() {
         count += 1;
     }
     assert_eq!((count, text.lines().count()), (501, 502));
+    // The end of a name tells the format.
+    folder.flies(&["log", "export", "a.mcap", "-o", "b.CSV"]);
+    assert_eq!(fs::read_to_string(folder.path("b.CSV")).unwrap(), text);
+    fs::remove_file(folder.path("b.CSV")).unwrap();
+    let (_, error) = folder.ends(&["log", "export", "a.mcap", "-o", "b.txt"], 2);
+    contains(
+        &error,
+        "`b.txt` does not end with a format's name (csv, parquet or mcap); add --to",
+    );
+    let (_, error) = folder.ends(&["log", "export", "a.mcap"], 2);
+    contains(&error, "--to <FORMAT>");
     // Existing files are kept, and the log itself in any case.
     let (_, error) = folder.ends(&["log", "export", "a.mcap", "--to", "csv"], 2);
     contains(&error, "--overwrite");

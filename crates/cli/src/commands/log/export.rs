@@ -15,9 +15,10 @@ use crate::exit::Failure;
 /// Writes the log in another format, and prints the file's name.
 ///
 /// # Errors
-/// The log cannot be read, or the file cannot be written.
+/// No format is known, the log cannot be read, or the file cannot be written.
 pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> {
-    let (log, format) = (&arguments.log, arguments.to);
+    let log = &arguments.log;
+    let format = format(arguments)?;
     let kind = Kind::of(log)?;
     // The log itself already has the default name of an MCAP file.
     let beside = match (kind, format) {
@@ -45,6 +46,18 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
     }
     crate::commands::print_written(&out, as_data)?;
     Ok(Exit::Flown)
+}
+
+/// As requested, or by the end of the new file's name.
+fn format(arguments: &ExportArguments) -> Result<Format, Failure> {
+    let out = arguments.output.out.as_deref();
+    (arguments.to).or_else(|| Format::of(out?)).ok_or_else(|| {
+        let out = out.unwrap_or(&arguments.log).display();
+        let message = format!(
+            "`{out}` does not end with a format's name (csv, parquet or mcap); add --to FORMAT"
+        );
+        Failure::new(Exit::Usage, message)
+    })
 }
 
 /// Writes the part of a log within these flight times (ns) to a file.
