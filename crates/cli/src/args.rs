@@ -73,16 +73,19 @@ pub struct Arguments {
     #[arg(long)]
     pub yes: bool,
     /// Show the flight to a ground station: udpout:127.0.0.1:14550, tcpin:0.0.0.0:5760, …; may be repeated
+    ///
     /// It receives the state; its commands are ignored. A simulation then runs in real time (--speed).
     #[arg(long, value_name = "LINK")]
     pub mavlink_out: Vec<Address>,
 
     /// Show the flight live in a browser and in Foxglove, on this machine only, at this port [default: a free one]
+    ///
     /// The printed address contains a token. A simulation then runs in real time (--speed). On a terminal the page stays until Ctrl-C.
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
     pub view: Option<u16>,
 
     /// Show the flight live in the terminal: state, errors, inputs within their limits, timing, messages
+    ///
     /// A simulation then runs in real time (--speed). Ctrl-C ends the flight and restores the terminal. NO_COLOR=1 turns colours off.
     #[arg(long, conflicts_with = "quiet")]
     pub tui: bool,
@@ -220,6 +223,7 @@ pub struct ReportArguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create a vehicle and a flight from frame, mass and arm length, tuned and checked
+    ///
     /// Asks for missing values on a terminal. The files state the source of each number. Nothing is overwritten.
     New(NewArguments),
     /// Check everything that a flight needs, without flying
@@ -251,6 +255,7 @@ pub enum Command {
     /// are flown, whatever their verdicts.
     Compare(CompareArguments),
     /// Show flights as one HTML page: numbers, plots, and the vehicle in motion
+    ///
     /// Reads logs of this program and PX4's ULogs; several are overlaid. The page needs no network.
     Report(ReportArguments),
     /// Draw flights as one picture, SVG or PNG: the panels of a report, or chosen columns

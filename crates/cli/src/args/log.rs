@@ -12,6 +12,7 @@ pub enum LogCommand {
     /// Show what a log contains: flight, duration, topics and their rates, the record of the run
     Info(InfoArguments),
     /// Check for damage, times that go backwards, gaps and non-finite values
+    ///
     /// Exit code 0 if the log is sound, 5 if there are problems, 2 if it cannot be read at all.
     Check(CheckArguments),
     /// Write a log as a table (CSV, Parquet) or as MCAP
@@ -20,9 +21,11 @@ pub enum LogCommand {
     /// mcap repairs a damaged log (--allow-damaged) and converts a PX4 ULog to a log of this program.
     Export(ExportArguments),
     /// Write a part of a log to a new log
+    ///
     /// Times are unchanged. Only logs of this program; convert a ULog first: fly log export LOG --to mcap.
     Cut(CutArguments),
     /// Compare two logs: rms, largest and first difference of each column
+    ///
     /// Rows are compared at the same flight time. Exit code 0 if the logs are equal, 5 if they differ. The record of the run is ignored.
     Diff(DiffArguments),
 }
