@@ -42,6 +42,11 @@ const AZIMUTHS: usize = 8;
 const TILTS: [f64; 2] = [0.0, 0.5];
 /// The initial and the final step of the search, in natural units.
 const REACH: [f64; 2] = [0.2, 1e-7];
+/// The least decrease of the shortfall for which the search goes on, as a fraction of its step: with the rate the margin may approach a bound that it never
+/// reaches.
+const DECREASE: f64 = 1e-3;
+/// The most steps of the search.
+const DESCENT: usize = 500;
 
 impl SteadySpin {
     /// The steady spins of this vehicle within bounds of its inputs (p entries each, infinite where its own limits apply, both zero for a lost rotor): for each
@@ -287,7 +292,10 @@ impl<'a> Family<'a> {
     fn descend(&self, mut z: DVector<f64>, sense: f64) -> DVector<f64> {
         let [mut reach, least] = REACH;
         let mut cost = self.cost(&z);
-        while reach > least {
+        for _ in 0..DESCENT {
+            if reach <= least {
+                break;
+            }
             let directions = self.directions(&z);
             let steps = directions
                 .iter()
@@ -295,8 +303,11 @@ impl<'a> Family<'a> {
             let next = (steps.filter_map(|step| self.solve(&z + step)))
                 .filter(|z| z[3] * sense > 0.0)
                 .min_by(|a, b| compare(self.cost(a), self.cost(b)));
+            let is_better = |[shortfall, rate]: [f64; 2]| {
+                shortfall <= cost[0] - DECREASE * reach || shortfall <= cost[0] && rate < cost[1]
+            };
             match next {
-                Some(next) if compare(self.cost(&next), cost).is_lt() => {
+                Some(next) if is_better(self.cost(&next)) => {
                     cost = self.cost(&next);
                     z = next;
                 }

@@ -274,6 +274,30 @@ fn a_quadcopter_hovers_without_any_one_rotor() {
     }
 }
 
+/// The rotor opposite to the lost one carries half of the weight. If it is too weak for the margin to its limit, faster spins only come ever closer to the
+/// largest margin: the search ends where speed no longer gains much.
+#[test]
+fn a_weak_rotor_opposite_to_the_lost_one_is_not_spun_up_without_end() {
+    for most in [4.8, 5.0, 5.3, 5.46] {
+        let text = shipped().replace("[0.2, 7.0]", &format!("[0.2, {most:?}]"));
+        let half = vehicle(&text).body.inertia().mass() * 9.81 / 2.0;
+        let largest = (most - half) / (most - 0.2);
+        for lost in 0..4 {
+            let found = spins(&vehicle(&text), &[lost]);
+            assert_eq!(found.len(), 2);
+            for spin in &found {
+                let margin = (most - spin.input.max()) / (most - 0.2);
+                assert!(
+                    margin > 0.95 * largest && margin < largest + 1e-6,
+                    "{spin:?}"
+                );
+                assert!(spin.rate.abs() < 100.0, "{spin:?}");
+            }
+            assert!(design(&vehicle(&text), &[lost]).is_some());
+        }
+    }
+}
+
 #[test]
 fn steps_while_spinning_allocate_nothing() {
     let mut flight = Flight::new(&shipped(), 2, 0.0).expect("a design");
