@@ -32,16 +32,12 @@ const CHECKS: &[(&str, &str)] = &[
 ];
 
 /// The tests of modules called `real_time`, which fly in real time and mostly wait: beside what computes.
-const REAL_TIME: &[(&str, &str)] = &[(
-    "tests in real time",
-    "test --workspace --tests -- real_time:: --test-threads=4",
-)];
+const REAL_TIME: &str = "test --workspace --tests -- real_time:: --test-threads=4";
 
-/// What computes. Examples are tested as modules of their crates' tests, where what they print is asserted.
-const TESTS: &str = "test --workspace --tests -- --skip real_time::";
-
-/// Beside the tests, whose longest ones each leave a processor without work.
-const DOCUMENTATION: &[(&str, &str)] = &[
+/// What computes, in order.
+const COMPUTED: &[(&str, &str)] = &[
+    // Examples are tested as modules of their crates' tests, where what they print is asserted.
+    ("tests", "test --workspace --tests -- --skip real_time::"),
     ("examples in the documentation", "test --workspace --doc"),
     ("documentation", "doc --quiet --workspace --no-deps"),
 ];
@@ -71,15 +67,17 @@ pub fn run(arguments: &[String]) -> Outcome {
     for (name, arguments) in CHECKS {
         step(name, || succeed(&mut cargo(arguments)?, arguments))?;
     }
-    let waiting = Beside::start(REAL_TIME);
+    let waiting = Beside::start(REAL_TIME)?;
     yield_to_others();
-    // Its thread inherits the priority.
-    let documented = Beside::start(DOCUMENTATION);
-    let computed = step("tests", || succeed(&mut cargo(TESTS)?, TESTS))
-        .and_then(|()| step("README", readme::run));
-    // All report, whichever fails first.
-    let (documented, waited) = (documented.finish(), waiting.finish());
-    computed.and(documented).and(waited)?;
+    let computed = || -> anyhow::Result<()> {
+        for (name, arguments) in COMPUTED {
+            step(name, || succeed(&mut cargo(arguments)?, arguments))?;
+        }
+        step("README", readme::run)
+    };
+    // Both report, whichever fails first.
+    let (computed, waited) = (computed(), step("tests in real time", || waiting.finish()));
+    computed.and(waited)?;
     println!("all steps passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
 }
@@ -102,53 +100,45 @@ fn succeed(command: &mut Command, arguments: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// From now on, this thread and the processes that it starts leave the processors to others that want them: flights in real time are punctual
-/// beside them.
+/// From now on, this process and those that it starts leave the processors to others that want them: flights in real time are punctual beside them.
 fn yield_to_others() {
     if let Err(error) = rustix::process::nice(19) {
         println!("the priority stays as it is: {error}");
     }
 }
 
-/// Steps of cargo, one after the other beside the rest; what they print is kept until they are asked for.
-struct Beside(JoinHandle<Vec<Finished>>);
-
-/// A step, its outcome, and how long it took, s.
-type Finished = ((&'static str, &'static str), anyhow::Result<Output>, f64);
+/// Cargo beside other steps; what it prints is kept until its end.
+struct Beside {
+    arguments: &'static str,
+    output: JoinHandle<io::Result<Output>>,
+}
 
 impl Beside {
-    fn start(steps: &'static [(&'static str, &'static str)]) -> Self {
-        Self(std::thread::spawn(move || {
-            let run = |&(name, arguments): &(&'static str, &'static str)| {
-                let start = Instant::now();
-                let output = cargo(arguments)
-                    .and_then(|mut command| Ok(command.stdin(Stdio::null()).output()?))
-                    .context("cargo did not start");
-                ((name, arguments), output, start.elapsed().as_secs_f64())
-            };
-            steps.iter().map(run).collect()
-        }))
+    fn start(arguments: &'static str) -> anyhow::Result<Self> {
+        let mut command = cargo(arguments)?;
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let child = command.spawn().context("cargo did not start")?;
+        Ok(Self {
+            arguments,
+            output: std::thread::spawn(move || child.wait_with_output()),
+        })
     }
 
-    /// Reports all of them; the first failure.
     fn finish(self) -> anyhow::Result<()> {
-        let steps = (self.0.join()).map_err(|_| anyhow!("what ran beside the tests was lost"))?;
-        let mut outcome = Ok(());
-        for ((name, arguments), output, seconds) in steps {
-            println!("== {name}");
-            let output = output.with_context(|| format!("step `{name}`"))?;
-            io::stderr().write_all(&output.stderr)?;
-            io::stdout().write_all(&output.stdout)?;
-            if output.status.success() {
-                println!("== {name}: passed in {seconds:.1} s");
-            } else {
-                outcome = outcome.and(Err(anyhow!(
-                    "step `{name}`: `cargo {arguments}` ended with {}",
-                    output.status
-                )));
-            }
+        let output = self
+            .output
+            .join()
+            .map_err(|_| anyhow!("its output was lost"))?;
+        let output = output.context("its output cannot be read")?;
+        io::stderr().write_all(&output.stderr)?;
+        io::stdout().write_all(&output.stdout)?;
+        if !output.status.success() {
+            bail!("`cargo {}` ended with {}", self.arguments, output.status);
         }
-        outcome
+        Ok(())
     }
 }
 
