@@ -3,8 +3,9 @@
 
 use fly_lie::SE3;
 use fly_mechanics::integrate::SystemState;
+use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::constraints::{ConstraintSetError, EvaluatedState};
-use fly_mechanics::multibody::{BodyId, JointKind, Model, Workspace};
+use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::{FreeBody, Inputs, State, System};
 use nalgebra::{
     Const, DMatrix, DVector, DefaultAllocator, Dim, Dyn, Matrix3, Matrix6, Matrix6xX, OMatrix,
@@ -53,10 +54,11 @@ where
     /// p.
     fn input_dim(&self) -> usize;
 
-    /// Indices, in the velocity, of the angular velocities about x and y of the only free body; `None` unless exactly one body is free.
+    /// Indices, in the velocity, of the angular velocities about x and y of the only body that is free in the world; `None` if there is
+    /// none, or more than one.
     fn tilt_indices(&self) -> Option<[usize; 2]>;
 
-    /// Holds inputs at fixed values whatever is demanded, for example failed ones: `Some(value)` for each such input (p entries, in its unit). Their columns
+    /// Holds inputs, from now on, at fixed values whatever is demanded, for example failed ones: `Some(value)` for each such input (p entries, in its unit). Their columns
     /// of B become zero, and their forces join b.
     ///
     /// # Panics
@@ -122,7 +124,8 @@ where
         true
     }
 
-    /// The attitude of the only free body in the state of the last update; the identity unless exactly one body is free.
+    /// The attitude of the only body that is free in the world, in the state of the last update; the identity if there is none, or more than
+    /// one.
     fn attitude(&self, state: Self::State<'_>) -> Matrix3<f64>;
 
     /// Tilts the goal against this force (N, world) and moment (N m, body axes) on the only free body, where the inputs cannot oppose them directly.
@@ -237,6 +240,7 @@ impl Plant for FreeBodyPlant {
             fix(&mut self.input_matrix, fixed, &mut wrench);
             self.fixed = Some((all, wrench));
         }
+        self.lean = Lean::of_vehicle(&self.body, &self.input_matrix);
     }
 
     fn update(&mut self, _: &State<f64>) {}
@@ -340,7 +344,7 @@ pub struct SystemPlant {
     bias: DVector<f64>,
     input_matrix: DMatrix<f64>,
     jacobian: Matrix6xX<f64>,
-    /// The only free body, and the force on it (N, world) that an observer has found.
+    /// The only body that is free in the world, and the force on it (N, world) that an observer has found.
     free: Option<BodyId>,
     load: Vector3<f64>,
     /// Which inputs are fixed, if any, and their forces.
@@ -404,7 +408,7 @@ impl SystemPlant {
             bias: DVector::zeros(n),
             input_matrix: DMatrix::zeros(n, p),
             jacobian: Matrix6xX::zeros(n),
-            free: free_body(&model),
+            free: Measurements::tracked(&model),
             load: Vector3::zeros(),
             fixed: None,
             model,
@@ -419,6 +423,19 @@ impl SystemPlant {
     /// Its actuators.
     pub fn inputs(&self) -> &Inputs {
         &self.inputs
+    }
+
+    /// Updates B in the present state.
+    fn update_inputs(&mut self) {
+        self.inputs
+            .input_matrix(&self.actual, &mut self.jacobian, &mut self.input_matrix);
+        if let Some((fixed, force)) = &mut self.fixed {
+            force.fill(0.0);
+            fix(&mut self.input_matrix, fixed, force);
+        }
+        if let Some(projection) = &mut self.projection {
+            projection.columns(&mut self.input_matrix);
+        }
     }
 }
 
@@ -452,18 +469,13 @@ impl Plant for SystemPlant {
         assert_eq!(fixed.len(), self.input_dim(), "number of inputs");
         let some = fixed.iter().any(Option::is_some);
         self.fixed = some.then(|| (fixed.to_vec(), DVector::zeros(self.model.dof())));
+        self.update_inputs();
     }
 
     fn update(&mut self, (x, xi): (&[f64], &[f64])) {
         let model = &self.model;
         self.actual.update(model, x, xi);
         self.actual.update_jacobians(model);
-        self.inputs
-            .input_matrix(&self.actual, &mut self.jacobian, &mut self.input_matrix);
-        if let Some((fixed, force)) = &mut self.fixed {
-            force.fill(0.0);
-            fix(&mut self.input_matrix, fixed, force);
-        }
         model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
         if let Some(projection) = &mut self.projection {
             projection.update(&EvaluatedState {
@@ -474,8 +486,8 @@ impl Plant for SystemPlant {
                 time: 0.0,
             });
             projection.mass_matrix(&mut self.mass_matrix);
-            projection.columns(&mut self.input_matrix);
         }
+        self.update_inputs();
     }
 
     fn evaluate(
@@ -508,19 +520,20 @@ impl Plant for SystemPlant {
                 return Ok(StrategyOutput::Input);
             }
             Strategy::Multirotor(multirotor) => {
-                if let Some(joint) = self.free.and_then(|body| model.joint(body)) {
-                    let six = Vector6::from_column_slice;
-                    let state = State {
-                        pose: joint.pose(x),
-                        twist: six(xi),
-                    };
-                    let goal = ReferencePoint {
-                        pose: joint.pose(goal.configuration),
-                        twist: six(goal.velocity),
-                        acceleration: six(goal.acceleration),
-                    };
-                    multirotor.input(elapsed, &state, &goal, &self.load, u0);
-                }
+                let body = self.free.ok_or(StepError::NoFreeBody)?;
+                let joint = model.joint(body).ok_or(StepError::NoFreeBody)?;
+                let range = model.velocity_range(body);
+                let six = |of: &[f64]| Vector6::from_column_slice(&of[range.clone()]);
+                let state = State {
+                    pose: joint.pose(x),
+                    twist: six(xi),
+                };
+                let goal = ReferencePoint {
+                    pose: joint.pose(goal.configuration),
+                    twist: six(goal.velocity),
+                    acceleration: six(goal.acceleration),
+                };
+                multirotor.input(elapsed, &state, &goal, &self.load, u0);
                 return Ok(StrategyOutput::Input);
             }
         }
@@ -619,19 +632,6 @@ impl Plant for SystemPlant {
         self.free.map_or_else(Matrix3::identity, |body| {
             *self.actual.pose(BodyId::WORLD, body).rotation.matrix()
         })
-    }
-}
-
-/// The only free body; `None` unless exactly one body is free.
-fn free_body(model: &Model<f64>) -> Option<BodyId> {
-    let is_free = |body: &_| {
-        let joint = model.joint(*body);
-        joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
-    };
-    let mut free = model.bodies().filter(is_free);
-    match (free.next(), free.next()) {
-        (Some(body), None) => Some(body),
-        _ => None,
     }
 }
 

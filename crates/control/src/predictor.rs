@@ -185,7 +185,7 @@ impl StatePredictor {
         }
     }
 
-    /// The only free body; `None` unless exactly one body is free.
+    /// The only body that is free in the world; `None` if there is none, or more than one.
     pub fn tracked(&self) -> Option<BodyId> {
         self.tracked
     }
@@ -444,9 +444,11 @@ impl Decay {
                 lag,
                 duration,
                 left: (-ratio).exp(),
-                // Of what has no lag nothing is missing.
-                missing: if lag > 0.0 && ratio > 0.0 {
+                missing: if ratio > 0.0 && lag > 0.0 {
                     -(-ratio).exp_m1() / ratio
+                } else if lag > 0.0 {
+                    // No time has passed.
+                    1.0
                 } else {
                     0.0
                 },

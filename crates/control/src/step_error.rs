@@ -19,6 +19,11 @@ pub enum StepError {
     /// The metric of the limits is not positive definite.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
+    /// A cascaded controller of multirotors without the body that it controls.
+    #[error(
+        "this controller steers the only body that is free in the world, but the system has none, or several"
+    )]
+    NoFreeBody,
     /// State feedback: the inputs cannot hold the system at its reference.
     #[error("state feedback needs a reference at rest: {0}")]
     NotAtRest(#[from] NotAtRest),

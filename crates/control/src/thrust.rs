@@ -1,6 +1,5 @@
 //! The attitude that a motion requires of a thrust vector, Konz 5.5.3.
 //!
-//! A vehicle whose thrust acts along body z moves its centre of mass as `m r'' = m a_G + R e_z F - R D R^T r'`, with the drag
 //! A vehicle whose thrust acts along body z moves its centre of mass as `m r'' = m a_G + R e_z F - R D R^T r'`, with
 //! the drag `D = diag(d)` of its [body](fly_mechanics::Drag). In body axes this reads
 //! ```text

@@ -2,7 +2,7 @@
 
 use fly_lie::SE3;
 use fly_lie::operators::{coadjoint_bracket, join, linear};
-use nalgebra::{Matrix6, RealField, Vector3, Vector6, convert};
+use nalgebra::{Matrix3, Matrix6, RealField, Vector3, Vector6, convert};
 
 use crate::{Drag, PseudoInertia};
 
@@ -186,16 +186,12 @@ impl<T: RealField + Copy> FreeBody<T> {
     }
 }
 
-/// `M^-1` in closed form: with `J = Theta_c^-1` it is `[[I/m - S J S, S J], [-J S, J]]`, `S = hat(s)`.
+/// `M^-1` in closed form: with `J = Theta_c^-1` it is `[[I/m - S J S, S J], [-J S, J]]`, `S = hat(s)`. About an axis without inertia, such as
+/// that of two point masses, nothing accelerates.
 fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matrix6<T> {
     use fly_lie::operators::hat3;
-    use nalgebra::Matrix3;
 
-    // The inertia has been checked to be positive definite, so the inverse exists.
-    let J = inertia
-        .inertia_about_center()
-        .try_inverse()
-        .unwrap_or_else(Matrix3::zeros);
+    let J = inverse_about_center(inertia);
     let S = hat3(&inertia.center_of_mass());
     let mut inverse = Matrix6::zeros();
     inverse
@@ -205,6 +201,27 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
     inverse.fixed_view_mut::<3, 3>(3, 0).copy_from(&-(J * S));
     inverse.fixed_view_mut::<3, 3>(3, 3).copy_from(&J);
     inverse
+}
+
+/// `Theta_c^-1`, without the axes about which there is no inertia but rounding.
+fn inverse_about_center<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matrix3<T> {
+    let about_center = inertia.inertia_about_center();
+    let rounding = T::default_epsilon() * convert(16.0) * inertia.inertia_about_origin().trace();
+    // The least moment is at least the determinant over the square of the largest, which is at most half of the trace.
+    let most = about_center.trace() * convert(0.5);
+    if about_center.determinant() > rounding * most * most {
+        return about_center.try_inverse().unwrap_or_else(Matrix3::zeros);
+    }
+    let axes = about_center.symmetric_eigen();
+    let inverse = |moment: T| {
+        if moment > rounding {
+            moment.recip()
+        } else {
+            T::zero()
+        }
+    };
+    let moments = Matrix3::from_diagonal(&axes.eigenvalues.map(inverse));
+    axes.eigenvectors * moments * axes.eigenvectors.transpose()
 }
 
 /// The wrench at the body frame's origin of a force (N, body components) at a point of the body (m).

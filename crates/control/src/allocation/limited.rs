@@ -1,5 +1,7 @@
 //! Allocation with limits on inputs and on their rates.
 
+use core::cmp::Ordering;
+
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
 #[cfg(feature = "std")]
@@ -39,16 +41,22 @@ where
     /// From limits, a rate limit for each input (its unit per second), and the solver that `make` builds for the
     /// limits.
     ///
-    /// With rates the last p rows of the limits are those of the individual inputs.
+    /// With rates the last p rows of the limits are those of the individual inputs. An infinite rate does not limit its input.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// [`AllocationError::Rate`] if a rate is negative or NaN, and those of `make`.
     pub fn new(
         limits: Limits<T, P, M>,
         rate: Option<OVector<T, P>>,
         make: impl FnOnce(&Limits<T, P, M>) -> Result<A, AllocationError>,
     ) -> Result<Self, AllocationError> {
         let (_, m) = limits.sizes();
+        if let Some(most) = &rate
+            && let Some(input) = most.iter().position(is_no_rate)
+        {
+            let found = nalgebra::try_convert(most[input]).unwrap_or(f64::NAN);
+            return Err(AllocationError::Rate { input, found });
+        }
         let bounds = |bounds: &[T]| OVector::from_column_slice_generic(m, nalgebra::U1, bounds);
         let rate = rate.map(|most| {
             let first = limits.len() - most.len();
@@ -75,20 +83,17 @@ impl Limited<Box<dyn Allocator>> {
     /// both.
     ///
     /// # Errors
-    /// [`AllocationError::Length`] unless there is one rate per input, and those of `make`.
+    /// [`AllocationError::Length`] unless there is one rate per input, and as [`new`](Self::new).
     pub fn with_rates(
         limits: &Limits,
         rate: Option<Vec<f64>>,
         make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, AllocationError>,
     ) -> Result<Self, AllocationError> {
-        if let Some(rate) = &rate {
-            check_length("input rates", limits.input_dim(), rate.len())?;
-        }
-        let limits = match rate {
+        let each = match rate {
             Some(_) => limits.with_each_input(None)?,
             None => limits.clone(),
         };
-        Self::new(limits, rate.map(nalgebra::DVector::from_vec), make)
+        Self::of_each(each, rate, make)
     }
 
     /// The same with these bounds of each input (p entries each, infinite for no bound) in place of the limits that concern bounded
@@ -102,7 +107,18 @@ impl Limited<Box<dyn Allocator>> {
         bounds: [&[f64]; 2],
         make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, AllocationError>,
     ) -> Result<Self, AllocationError> {
-        let limits = limits.with_each_input(Some(bounds))?;
+        Self::of_each(limits.with_each_input(Some(bounds))?, rate, make)
+    }
+
+    /// From limits whose last rows are those of the individual inputs.
+    fn of_each(
+        limits: Limits,
+        rate: Option<Vec<f64>>,
+        make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, AllocationError>,
+    ) -> Result<Self, AllocationError> {
+        if let Some(rate) = &rate {
+            check_length("input rates", limits.input_dim(), rate.len())?;
+        }
         Self::new(limits, rate.map(nalgebra::DVector::from_vec), make)
     }
 }
@@ -240,12 +256,22 @@ where
         for ((((lower, upper), u), most), (least, greatest)) in
             bounds.zip(before).zip(&self.most).zip(within)
         {
-            let reach = *most * elapsed;
+            // Of 0 and infinity there is no product.
+            let reach = if elapsed.is_finite() && most.is_finite() {
+                *most * elapsed
+            } else {
+                convert(f64::INFINITY)
+            };
             // Bounds that have jumped away from the previous input take precedence.
             *lower = larger(*least, smaller(*u - reach, *greatest));
             *upper = smaller(*greatest, larger(*u + reach, *least));
         }
     }
+}
+
+/// Whether a rate limit is negative or NaN.
+fn is_no_rate<T: RealField + Copy>(most: &T) -> bool {
+    most.partial_cmp(&T::zero()).is_none_or(Ordering::is_lt)
 }
 
 fn larger<T: RealField + Copy>(a: T, b: T) -> T {

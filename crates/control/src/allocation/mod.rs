@@ -235,6 +235,14 @@ pub enum AllocationError {
         /// Its upper bound.
         upper: f64,
     },
+    /// A rate limit is negative or NaN.
+    #[error("rate limit of input {input}: expected a number of at least 0, found {found}")]
+    Rate {
+        /// The input.
+        input: usize,
+        /// Its rate limit.
+        found: f64,
+    },
     /// OSQP rejected the problem, or is not in this build.
     #[cfg(feature = "std")]
     #[error("OSQP rejected the problem: {0}")]

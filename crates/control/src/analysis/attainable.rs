@@ -15,13 +15,16 @@ pub enum Attainable {
     Hover,
     /// Level hover at constant height without roll and pitch, but only with a torque about the vertical: it spins.
     Spinning,
-    /// Neither: it sinks or tumbles.
+    /// Neither: it sinks or tumbles. So does a vehicle that balances its weight but cannot correct an error of height, roll or pitch.
     Nothing,
 }
 
+/// The part of the weight, or of the torque that it has at the arm of a rotor, that must be left for corrections.
+const MARGIN: f64 = 1e-2;
+
 impl Attainable {
     /// For a vehicle with these bounds of each input (p entries each), infinite where its own limits apply, see
-    /// [`Controller::set_input_bounds`](crate::Controller::set_input_bounds): solves two linear programs.
+    /// [`Controller::set_input_bounds`](crate::Controller::set_input_bounds): solves some linear programs.
     ///
     /// # Panics
     /// If there is not one bound per input.
@@ -29,21 +32,43 @@ impl Attainable {
         let rotors = &vehicle.rotors;
         let (limits, interior) = bounded(rotors.limits(), rotors.interior(), bounds);
         let wrench = vehicle.body.bias(&State::at_rest(SE3::identity()));
+        let B = rotors.input_matrix();
         // Without the last row the torque about the vertical is free.
         let holds = |rows: usize| {
-            let B = rotors.input_matrix().rows(0, rows).into_owned();
             let B = DMatrix::from_fn(rows, B.ncols(), |i, j| B[(i, j)]);
             let needed = DVector::from_fn(rows, |i, _| wrench[i]);
-            let input = pseudo_inverse(&B) * &needed;
-            let missing = (&B * &input - &needed).norm();
-            let redundancy = InputRedundancy::new(&B, &limits, &interior);
-            missing <= FORCE_TOLERANCE * needed.norm().max(1.0) && redundancy.allows(&input)
+            let admits = admits(&B, &limits, &interior);
+            // What it is to balance it must also correct, up and down, in roll, pitch and yaw.
+            let corrects = |i: usize| {
+                let most = B.row(i).amax() * MARGIN * needed.amax() / B.row(2).amax();
+                let reaches = |change: f64| {
+                    let mut changed = needed.clone();
+                    changed[i] += change;
+                    admits(&changed)
+                };
+                reaches(most) && reaches(-most)
+            };
+            admits(&needed) && (2..rows).all(corrects)
         };
         match (holds(6), holds(5)) {
             (true, _) => Self::Hover,
             (false, true) => Self::Spinning,
             (false, false) => Self::Nothing,
         }
+    }
+}
+
+/// Whether inputs within these limits produce a force.
+fn admits<'a>(
+    B: &'a DMatrix<f64>,
+    limits: &Polytope,
+    interior: &[f64],
+) -> impl Fn(&DVector<f64>) -> bool + 'a {
+    let (inverse, redundancy) = (pseudo_inverse(B), InputRedundancy::new(B, limits, interior));
+    move |needed| {
+        let input = &inverse * needed;
+        let missing = (B * &input - needed).norm();
+        missing <= FORCE_TOLERANCE * needed.norm().max(1.0) && redundancy.allows(&input)
     }
 }
 

@@ -160,6 +160,11 @@ where
         }
     }
 
+    /// Reports that this state cannot be observed: the estimate holds, and the next observation begins anew.
+    pub fn interrupt(&mut self) {
+        (self.known, self.is_applied_known, self.measured.1) = (false, false, false);
+    }
+
     /// Processes the measured velocity xi (n entries) and M, B, b there, `elapsed` s after the previous observation. `R` is the attitude of the free body.
     /// `unmet` is the demand that limits rejected in the last step, `u0 - u`: the estimate does not grow against it. Allocates nothing.
     ///

@@ -165,7 +165,7 @@ impl Governor {
         &self.reach
     }
 
-    /// The reference for this state and goal, `elapsed` s after the last one.
+    /// The reference for this state and goal, `elapsed` s after the last one; the goal itself unless all numbers of both are finite.
     pub fn govern(
         &mut self,
         elapsed: f64,
@@ -174,6 +174,14 @@ impl Governor {
     ) -> ReferencePoint {
         let elapsed = if elapsed.is_finite() { elapsed } else { 0.0 };
         self.jumped = false;
+        if ![state.pose, goal.pose].iter().all(is_finite)
+            || ![state.twist, goal.twist, goal.acceleration]
+                .iter()
+                .flatten()
+                .all(|x| x.is_finite())
+        {
+            return *goal;
+        }
         let motion = self.motion(&goal.pose, &goal.twist, &goal.acceleration);
         let present = self.motion(&state.pose, &state.twist, &Vector6::zeros());
         self.advance(elapsed, &motion);
@@ -325,6 +333,11 @@ impl Governor {
             self.jumped = true;
         }
     }
+}
+
+fn is_finite(pose: &SE3<f64>) -> bool {
+    let numbers = pose.rotation.matrix().iter().chain(&pose.translation);
+    numbers.into_iter().all(|x| x.is_finite())
 }
 
 fn halves(vector: &Vector6<f64>) -> [Vector3<f64>; 2] {

@@ -211,6 +211,11 @@ where
         Ok(())
     }
 
+    /// The desired mass matrix Mbar of the last update, n x n.
+    pub fn desired_mass_matrix(&self) -> &OMatrix<T, N, N> {
+        &self.M_bar
+    }
+
     /// R, its diagonal: p entries.
     pub fn input_weights(&self) -> &OVector<T, P> {
         &self.weights

@@ -39,6 +39,12 @@ pub enum Infeasible {
         /// The slip velocity.
         speed: f64,
     },
+    /// The time is infinite or NaN, but the motion follows from what came before.
+    #[error("expected a finite time, found {time} s")]
+    NoTime {
+        /// The time, s.
+        time: f64,
+    },
     /// The path is at rest, so its direction is undefined.
     #[error(
         "at {time:.2} s the path moves at {speed:.2e} m/s: expected at least {least:e} m/s, as its direction is the heading"

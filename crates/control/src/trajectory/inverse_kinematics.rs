@@ -28,6 +28,8 @@ pub struct InverseKinematics {
     target: Target,
     start: Vec<f64>,
     configuration: Vec<f64>,
+    /// The last one that reached its target.
+    reached: Vec<f64>,
     step: Vec<f64>,
     velocity: DVector<f64>,
     point: PointJacobian,
@@ -113,6 +115,7 @@ impl InverseKinematics {
             target,
             start: start.to_vec(),
             configuration: start.to_vec(),
+            reached: start.to_vec(),
             step: vec![0.0; n],
             velocity: DVector::zeros(n),
             point: PointJacobian::new(n),
@@ -195,8 +198,9 @@ struct Goal {
     acceleration: Vector6<f64>,
 }
 
-impl Trajectory<SystemPoint> for InverseKinematics {
-    fn at(&mut self, t: f64, out: &mut SystemPoint) -> Result<(), Infeasible> {
+impl InverseKinematics {
+    /// Moves the configuration to the target, and writes the motion there.
+    fn follow(&mut self, t: f64, out: &mut SystemPoint) -> Result<(), Infeasible> {
         self.velocity.fill(0.0);
         let mut distance = f64::INFINITY;
         for _ in 0..STEPS {
@@ -222,7 +226,7 @@ impl Trajectory<SystemPoint> for InverseKinematics {
                 break;
             }
         }
-        if distance > 1e-10 {
+        if distance.is_nan() || distance > 1e-10 {
             return Err(Infeasible::Unreachable {
                 time: t,
                 body: self.model.name(self.body).to_owned(),
@@ -247,6 +251,18 @@ impl Trajectory<SystemPoint> for InverseKinematics {
         out.acceleration.fill(0.0);
         Self::spread(&self.moving, &acceleration, &mut out.acceleration);
         Ok(())
+    }
+}
+
+impl Trajectory<SystemPoint> for InverseKinematics {
+    fn at(&mut self, t: f64, out: &mut SystemPoint) -> Result<(), Infeasible> {
+        self.reached.copy_from_slice(&self.configuration);
+        let found = self.follow(t, out);
+        if found.is_err() {
+            // The search may have ended on another branch.
+            self.configuration.copy_from_slice(&self.reached);
+        }
+        found
     }
 
     fn duration(&self) -> Option<f64> {

@@ -43,6 +43,15 @@ pub fn check(
     trajectory: &mut dyn Trajectory<SystemPoint>,
     system: &System,
 ) -> Result<(), Violation> {
+    let found = first_violation(trajectory, system);
+    trajectory.restart();
+    found
+}
+
+fn first_violation(
+    trajectory: &mut dyn Trajectory<SystemPoint>,
+    system: &System,
+) -> Result<(), Violation> {
     let model = &system.model;
     let limited: Vec<_> = (model.bodies().zip(&system.joints))
         .filter(|(body, _)| model.config_range(*body).len() == 1)
@@ -71,6 +80,5 @@ pub fn check(
             }
         }
     }
-    trajectory.restart();
     Ok(())
 }

@@ -161,6 +161,9 @@ impl<T: Trajectory<SystemPoint>> RollingTrajectory<T> {
 
 impl<T: Trajectory<SystemPoint>> Trajectory<SystemPoint> for RollingTrajectory<T> {
     fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
+        if !t.is_finite() {
+            return Err(Infeasible::NoTime { time: t });
+        }
         let Some(mut from) = self.last else {
             // Initial positions.
             self.given.at(t, point)?;

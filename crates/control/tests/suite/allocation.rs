@@ -239,6 +239,50 @@ fn what_does_not_fit_is_refused_with_numbers() {
         message.as_deref(),
         Some("input rates: expected 3 numbers, found 2")
     );
+    let bounds = [&[0.0; 3][..], &[1.0; 3][..]];
+    let rates = Some(vec![1.0; 4]);
+    let error = Limited::<Box<dyn Allocator>>::with_bounds(&limits, rates, bounds, make).err();
+    let message = error.map(|error| error.to_string());
+    assert_eq!(
+        message.as_deref(),
+        Some("input rates: expected 3 numbers, found 4")
+    );
+    for wrong in [-1.0, f64::NAN] {
+        let rates = Some(vec![1.0, wrong, 1.0]);
+        let error = Limited::<Box<dyn Allocator>>::with_rates(&limits, rates, make).err();
+        let message = error.map(|error| error.to_string());
+        let expected =
+            format!("rate limit of input 1: expected a number of at least 0, found {wrong}");
+        assert_eq!(message, Some(expected));
+    }
+}
+
+/// An input of rate 0 stays, one of infinite rate is free, at once and after any time.
+#[test]
+fn rates_of_nothing_and_of_anything() {
+    let limits = Limits::new(
+        DMatrix::from_row_slice(1, 3, &[1.0, 1.0, 1.0]),
+        DVector::from_vec(vec![100.0]),
+        DVector::zeros(3),
+    )
+    .expect("limits");
+    let metric = DMatrix::identity(3, 3);
+    let rates = Some(vec![0.0, f64::INFINITY, 5.0]);
+    let mut limited = Limited::<Box<dyn Allocator>>::with_rates(&limits, rates, |limits| {
+        Ok(Box::new(ActiveSet::new(limits, &metric)?))
+    })
+    .expect("rates");
+    let mut input = [0.0; 3];
+    // The first one is not limited.
+    limited.allocate(&[1.0, 2.0, 3.0], 0.0, &mut input);
+    assert_eq!(input, [1.0, 2.0, 3.0]);
+    for (elapsed, third) in [(0.0, 3.0), (0.1, 3.5), (f64::INFINITY, 9.0)] {
+        limited.allocate(&[8.0, -7.0, 9.0], elapsed, &mut input);
+        // Of infinite time and no rate nothing is known: no limit.
+        let first = if elapsed.is_finite() { 1.0 } else { 8.0 };
+        assert!((input[0] - first).abs() < 1e-12, "{elapsed} {input:?}");
+        assert!((input[1] + 7.0).abs() < 1e-12 && (input[2] - third).abs() < 1e-12);
+    }
 }
 
 /// Largest violation of the conditions of optimality between two-sided bounds, relative to the sizes at hand.

@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use fly_control::disturbance::{DisturbanceObserver, HoverEstimate};
-use fly_control::plant::Plant;
+use fly_control::plant::{Plant, SystemPlant};
 use fly_control::system::SystemReference;
 use fly_control::{Controller, ControllerSettings, ReferencePoint};
 use fly_lie::operators::{join, linear};
@@ -524,4 +524,58 @@ fn error_in_joints(count: u32) -> f64 {
         });
     }
     worst
+}
+
+/// A system that reports nothing finite for half a second has moved meanwhile: what its velocity has changed by is no disturbance.
+#[test]
+fn a_gap_in_the_states_of_a_system_is_no_disturbance() {
+    let system = arm(1.5, 0.25);
+    let pairs = "pairs = [{ to = 'upper', stiffness = 30, damping = 12, inertia = 1 }, { to = 'lower', stiffness = 30, damping = 12, inertia = 1 }]";
+    let settings = settings(
+        &format!("allocation = 'active_set'\ninput_rate_limit = 1e6\n{pairs}"),
+        "[disturbance]\nbandwidth = 10",
+    );
+    let goal = SystemReference {
+        configuration: &[0.4, -0.9],
+        velocity: &[0.0; 2],
+        acceleration: &[0.0; 2],
+    };
+    for delay in [0.0, 0.01] {
+        let controller = settings.build_for_system(&system).expect("a controller");
+        let mut controller = controller.with_delay(delay);
+        let observe = |controller: &mut Controller<SystemPlant>, x: [f64; 2], xi: [f64; 2]| {
+            if delay > 0.0 {
+                controller.observe_measured(STEP, &x, &xi);
+            }
+            controller.step_after(STEP, &x, &xi, &goal).expect("a law");
+            controller
+                .disturbance()
+                .expect("an observer")
+                .force()
+                .amax()
+        };
+        for _ in 0..3 {
+            assert_eq!(
+                observe(&mut controller, [0.4, -0.9], [0.0; 2]).to_bits() >> 63,
+                0
+            );
+        }
+        let before = controller
+            .disturbance()
+            .expect("an observer")
+            .force()
+            .clone();
+        for _ in 0..250 {
+            observe(&mut controller, [f64::NAN, 0.0], [0.0; 2]);
+        }
+        observe(&mut controller, [0.4, -0.9], [2.5, -1.0]);
+        let after = controller.disturbance().expect("an observer").force();
+        assert_eq!(*after, before, "with a delay of {delay} s");
+        // From then on it observes again.
+        observe(&mut controller, [0.4, -0.9], [2.5, -1.0]);
+        assert_ne!(
+            *controller.disturbance().expect("an observer").force(),
+            before
+        );
+    }
 }

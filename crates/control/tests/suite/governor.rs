@@ -349,4 +349,17 @@ fn numbers_that_are_not_finite_pass() {
     assert_eq!(governor.govern(2e-3, &lost, &goal), goal);
     let near = State::at_rest(SE3::identity());
     assert_eq!(governor.govern(2e-3, &near, &goal), goal);
+    // The same while it leads the vehicle home.
+    let far = State::at_rest(SE3::new(SO3::identity(), Vector3::repeat(500.0)));
+    assert_ne!(governor.govern(2e-3, &far, &goal), goal);
+    assert!(governor.is_active());
+    for i in 0..6 {
+        let mut moving = goal;
+        moving.twist[i] = f64::NAN;
+        assert!(governor.govern(2e-3, &far, &moving).twist[i].is_nan());
+        moving.twist[i] = f64::INFINITY;
+        assert_eq!(governor.govern(2e-3, &far, &moving), moving);
+    }
+    let point = governor.govern(2e-3, &far, &goal);
+    assert!(point != goal && point.pose.translation.norm().is_finite());
 }

@@ -201,6 +201,18 @@ fn a_body_starts_with_the_attitude_that_it_has() {
     workspace.update(model, &point.configuration, &point.velocity);
     let reached = workspace.pose(BodyId::WORLD, lower).act(&tip);
     assert!((reached - from * 0.9).amax() < 1e-12);
+    // What it cannot reach leaves it on its branch.
+    let (elbow, mut again) = (point.configuration[1], SystemPoint::new(model));
+    let away = Box::new(Waypoints::line(from, from * 5.0, 0.0, 0.0, 1.0));
+    let mut lost = InverseKinematics::new(model.clone(), lower, Target::Point(tip, away), &start);
+    let lost = lost.as_mut().unwrap();
+    lost.at(0.0, &mut again).unwrap();
+    for t in [1.0, 0.9] {
+        assert!(lost.at(t, &mut again).is_err(), "{t}");
+    }
+    lost.at(0.0, &mut again).unwrap();
+    let off = |i: usize| (again.configuration[i] - start[i]).abs();
+    assert!(elbow > 0.0 && off(0) < 1e-9 && off(1) < 1e-9, "{again:?}");
     let held: Vec<BodyId> = model.bodies().collect();
     let target = Target::Point(tip, line());
     let none = InverseKinematics::holding(model.clone(), lower, target, &start, &held);

@@ -42,7 +42,13 @@ fn an_underactuated_vehicle_realises_it_up_to_the_matching_force() {
     let vehicle = vehicle(QUADCOPTER);
     let mut controller = controller(QUADCOPTER, "allocation = 'none'", QUADCOPTER_POLES);
     let mut random = Random(23);
-    for _ in 0..20 {
+    for step in 0..20 {
+        if step == 10 {
+            // The same with an input that is stuck.
+            let (mut lower, mut upper) = ([f64::NEG_INFINITY; 4], [f64::INFINITY; 4]);
+            (lower[1], upper[1]) = (2.5, 2.5);
+            controller.set_input_bounds(&lower, &upper).expect("a law");
+        }
         let (state, reference) = (random.state(), random.reference());
         let forces = controller.desired(&state, &reference);
         let matching = controller.matching_force(&state, &reference).unwrap();

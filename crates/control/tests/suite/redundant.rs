@@ -8,8 +8,9 @@ use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
 use fly_control::analysis::{Attainable, HoverMargins};
 use fly_control::inputs::ReferenceInputs;
 use fly_control::law::{Law, LawError};
+use fly_control::system::SystemReference;
 use fly_lie::SE3;
-use fly_mechanics::{State, Vehicle};
+use fly_mechanics::{State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Dyn};
 
 use crate::common::{Flight, QUADCOPTER_POLES, Random, TRICOPTER_PAIR, settings};
@@ -699,4 +700,84 @@ fn what_is_left_is_known() {
             Attainable::Hover
         );
     }
+}
+
+/// What no law exists for is refused before the flight goes on with it, also by a system, whose matrices depend on the state.
+#[test]
+fn a_system_refuses_bounds_that_leave_it_no_law() {
+    let arm = |joint: &str| format!("[[motors]]\njoint = '{joint}'\neffort = [-5, 5]\n");
+    let system = System::from_toml(&format!(
+        "name = 'arm'\n[bodies.arm]\njoint = {{ type = 'revolute', axis = [0, 1, 0] }}\nshape = {{ sphere = {{ radius = 0.05 }} }}\nmass = 1\ncenter_of_mass = [0, 0, -1]\n{}",
+        arm("arm")
+    ))
+    .expect("a system");
+    let settings = settings(
+        "allocation = 'active_set'\npairs = [{ to = 'arm', stiffness = 9, damping = 6, inertia = 1 }]",
+        "",
+    );
+    let mut controller = settings.build_for_system(&system).expect("a controller");
+    let goal = SystemReference {
+        configuration: &[0.2],
+        velocity: &[0.0],
+        acceleration: &[0.0],
+    };
+    let before = controller
+        .step(&[0.1], &[0.0], &goal)
+        .expect("a law")
+        .clone();
+    let error = controller.set_input_bounds(&[2.0], &[2.0]).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.starts_with("the inputs that are not fixed: the inputs have no effect"),
+        "{message}"
+    );
+    // As before.
+    assert_eq!(controller.step(&[0.1], &[0.0], &goal), Ok(&before));
+    controller.set_input_bounds(&[-1.0], &[1.0]).expect("a law");
+    assert!(controller.step(&[0.1], &[0.0], &goal).expect("a law").input[0].abs() <= 1.0);
+}
+
+/// At the moment of a failure inputs that prefer their previous values stay where the law leaves them free, and bounds that come and go before the
+/// first step leave no trace.
+#[test]
+fn a_change_of_bounds_forgets_nothing() {
+    let vehicle = shipped("octocopter");
+    let settings = settings(
+        "allocation = 'active_set'\npreferred_input = 'previous'\ninput_rate_limit = 5",
+        QUADCOPTER_POLES,
+    );
+    let mut controller = settings.build(&vehicle).expect("a controller");
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    let level = State::at_rest(SE3::identity());
+    let away = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
+        0.1, 0.0, 0.1, 0.0, 0.0, 0.0,
+    )));
+    controller.step(&away, &goal);
+    let before = controller.step(&level, &goal).input.clone();
+    let free = [f64::NEG_INFINITY, f64::INFINITY].map(|free| [free; 8]);
+    controller
+        .set_input_bounds(&free[0], &free[1])
+        .expect("a law");
+    let after = controller.step(&level, &goal).input.clone();
+    assert!((&after - &before).amax() < 1e-12, "{before} {after}");
+    // Without the first rotor the change is the least that makes up for it.
+    let [mut lower, mut upper] = free;
+    (lower[0], upper[0]) = (before[0], before[0]);
+    controller.set_input_bounds(&lower, &upper).expect("a law");
+    let after = controller.step(&level, &goal).input.clone();
+    assert!((&after - &before).amax() < 1e-12, "{before} {after}");
+
+    let mut fresh = settings.build(&vehicle).expect("a controller");
+    fresh.set_input_bounds(&[0.2; 8], &[3.0; 8]).expect("a law");
+    fresh.step(&level, &goal);
+    fresh.set_input_bounds(&free[0], &free[1]).expect("a law");
+    let before = fresh.last().input.clone();
+    let far = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
+        0.0, 0.0, -9.0, 0.0, 0.0, 0.0,
+    )));
+    let after = fresh.step_after(0.01, &far, &goal).input.clone();
+    assert!(
+        (&after - &before).amax() <= 0.05 + 1e-12,
+        "{before} {after}"
+    );
 }

@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::{InertiaError, PseudoInertia, SecondMoment};
+use fly_mechanics::{FreeBody, InertiaError, PseudoInertia, SecondMoment, wrench_of_force};
 use nalgebra::{Matrix3, Matrix4, Matrix6, Vector3, Vector6};
 use num_dual::Dual64;
 
@@ -260,4 +260,30 @@ fn what_is_no_inertia_is_refused_with_the_reason() {
             assert!(PseudoInertia::new(SecondMoment::from_matrix4(matrix)).is_err());
         }
     }
+}
+
+/// Without inertia about an axis nothing accelerates about it, wherever rounding leaves some.
+#[test]
+fn point_masses_have_no_inertia_about_their_line() {
+    let gravity = Vector3::new(0.0, 0.0, -9.81);
+    let point = |place: [f64; 3]| PseudoInertia::point_mass(0.28, Vector3::from(place)).unwrap();
+    for place in [[0.0; 3], [-0.9, -0.27, 0.12], [12.3, 0.1, -7.7]] {
+        let alone = FreeBody::new(point(place), gravity);
+        let inverse = alone.inverse_mass_matrix().fixed_view::<3, 3>(3, 3);
+        assert_eq!(inverse.amax(), 0.0, "at {place:?}");
+        // A push through its centre moves it.
+        let push = wrench_of_force(&Vector3::x(), &Vector3::from(place));
+        let found = alone.inverse_mass_matrix() * push;
+        assert!((found[0] * 0.28 - 1.0).abs() < 1e-12 && found.fixed_rows::<5>(1).amax() == 0.0);
+    }
+    // Two of them turn across their line: 2 m r^2 = 0.28.
+    let (end, across) = (Vector3::new(0.6, 0.8, 0.0) * 0.5_f64.sqrt(), Vector3::z());
+    let both = point(end.into()) + point((-end).into());
+    let both = FreeBody::new(both, gravity);
+    let turned = |torque: Vector3<f64>| -> Vector3<f64> {
+        let inverse = both.inverse_mass_matrix().fixed_view::<3, 3>(3, 3);
+        inverse * torque
+    };
+    assert!((turned(across) - across / 0.28).amax() < 1e-12);
+    assert!(turned(end).amax() < 1e-12, "{}", turned(end));
 }

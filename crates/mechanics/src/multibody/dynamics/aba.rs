@@ -96,6 +96,9 @@ impl<T: RealField + Copy> Model<T> {
     /// Replaces `force` by `M^-1 force`, after [`factorize_mass`](Self::factorize_mass) or [`forward_dynamics`](Self::forward_dynamics). The
     /// cost is proportional to the number of bodies.
     ///
+    /// The result is that of neither configuration if the workspace was updated for another one in between, by whatever function: placements are
+    /// the last ones, factors those of the factorisation.
+    ///
     /// # Panics
     /// If the length of the slice is not [`Model::dof`].
     pub fn solve_mass(&self, workspace: &mut Workspace<T>, force: &mut [T]) {

@@ -1,0 +1,142 @@
+//! The controller of a vehicle.
+#![allow(non_snake_case)]
+
+use std::sync::Arc;
+
+use fly_mechanics::State;
+use nalgebra::{Const, Vector3};
+
+use super::{Controller, Step};
+use crate::kinematics::OneBody;
+use crate::law::LawError;
+use crate::matching::{Matching, MatchingForce};
+use crate::plant::{FreeBodyPlant, Plant};
+use crate::spin::{SpinDesign, SpinLaw};
+use crate::template::{DesiredMotion, Template};
+use crate::{Energies, ReferencePoint};
+
+/// # A vehicle
+impl Controller<FreeBodyPlant> {
+    /// The input for this state and reference, ignoring rate limits: [`step_after`](Self::step_after) with an infinite time
+    /// step.
+    pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
+        self.step_after(f64::INFINITY, state, reference)
+    }
+
+    /// The input for this state and reference, `elapsed` seconds after the previous one.
+    ///
+    /// The time matters only with rate limits: each input changes by at most its rate times the elapsed time. The first input is not rate-limited.
+    ///
+    /// Does not allocate with `active_set`; for `Osqp` see there. The same sequence of calls from the first on returns the same bits. If state or
+    /// reference are not finite, neither is u0, and the input stays the previous one if there are limits; the caller checks that the input may be
+    /// sent.
+    pub fn step_after(
+        &mut self,
+        elapsed: f64,
+        state: &State<f64>,
+        reference: &ReferencePoint,
+    ) -> &Step {
+        if self.spin.is_some() {
+            self.spin_on(elapsed, state, reference);
+            return &self.step;
+        }
+        // With constant matrices the law always exists, and no metric can be rejected.
+        let done = self.advance(elapsed, state, reference);
+        debug_assert_eq!(done, Ok(()));
+        &self.step
+    }
+
+    /// From the next step on controls the vehicle by this spinning-hover design instead of the law (5.86b); `None` returns to the law. Meanwhile commands
+    /// neither lead nor prefer an input, there are no desired energies, and only the force of the disturbance counts. Limits, rates and
+    /// [bounds](Self::set_input_bounds) hold as before.
+    ///
+    /// # Panics
+    /// If the design is for another number of inputs.
+    pub fn set_spin(&mut self, design: Option<Arc<SpinDesign>>) {
+        let gravity = *self.plant.body().gravity();
+        let input = self.step.input.as_slice();
+        self.spin = design.map(|design| Box::new(SpinLaw::new(design, gravity, input)));
+    }
+
+    /// The spinning-hover law; `None` while it is not in use.
+    pub fn spin(&self) -> Option<&SpinLaw> {
+        self.spin.as_deref()
+    }
+
+    /// A step of the spinning-hover law.
+    fn spin_on(&mut self, elapsed: f64, state: &State<f64>, goal: &ReferencePoint) {
+        if self.delay == 0.0 {
+            self.observe(elapsed, state);
+        }
+        let Some(spin) = &mut self.spin else { return };
+        let mass = self.plant.body().inertia().mass();
+        // Forces along the thrust rotate with the body: only their mean counts, which is vertical.
+        let push = self.observer.as_ref().map_or_else(Vector3::zeros, |found| {
+            let down = self.plant.body().gravity().normalize();
+            let r = state
+                .pose
+                .rotation
+                .act(&found.force().fixed_rows::<3>(0).into_owned());
+            let world = found.force_in_world();
+            (world + down * down.dot(&(r - world))) / mass
+        });
+        let step = &mut self.step;
+        let u0 = &mut step.unconstrained;
+        spin.command(elapsed, state, goal, &push, &step.input, u0);
+        step.demanded.copy_from(u0);
+        step.energies = Energies::default();
+        step.reference_power = None;
+        // A constant metric is set already.
+        let sent = self.send(elapsed);
+        debug_assert_eq!(sent, Ok(()));
+        self.has_stepped = true;
+    }
+
+    /// Passes the measured state to the disturbance observer, `elapsed` s after the previous one, when the steps receive predicted states because of a
+    /// [delay](Self::with_delay).
+    pub fn observe_measured(&mut self, elapsed: f64, state: &State<f64>) {
+        self.observe(elapsed, state);
+    }
+
+    /// The desired closed loop.
+    pub fn template(&self) -> &Template<OneBody> {
+        &self.strategy
+    }
+
+    /// The desired motion at this state and reference, which [leans](FreeBodyPlant::leaning) against a known disturbance as in a step.
+    pub fn desired(
+        &self,
+        state: &State<f64>,
+        reference: &ReferencePoint,
+    ) -> DesiredMotion<f64, Const<6>> {
+        let mut desired = DesiredMotion::of_dof(Const);
+        let leaned = self.plant.leaning(reference);
+        self.strategy
+            .clone()
+            .evaluate(state, leaned.as_ref().unwrap_or(reference), &mut desired);
+        desired
+    }
+
+    /// The matching force: what the inputs that are not [fixed](Self::set_input_bounds) cannot produce of the desired closed loop, limits aside,
+    /// Konz (5.78). Allocates.
+    ///
+    /// # Errors
+    /// [`LawError`] if the desired mass matrix is singular.
+    pub fn matching_force(
+        &self,
+        state: &State<f64>,
+        reference: &ReferencePoint,
+    ) -> Result<MatchingForce<f64, Const<6>>, LawError> {
+        let mut plant = self.plant.clone();
+        let matching = Matching::new(
+            plant.mass_matrix(),
+            self.strategy.mass_matrix(),
+            plant.input_matrix(),
+        )?;
+        let mut b = *plant.bias(state);
+        if let Some(observer) = &self.observer {
+            observer.compensate(plant.last_bias(), &plant.attitude(state), &mut b);
+        }
+        Ok(matching.force(&b, &self.desired(state, reference).bias))
+    }
+}
