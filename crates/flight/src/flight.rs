@@ -434,7 +434,7 @@ impl Flight<'_> {
             &end,
             Evidence {
                 crashed: self.pilot.has_crashed(),
-                diverged: self.pilot.has_diverged(),
+                diverged: self.pilot.has_diverged() || self.recorder.has_diverged(),
                 // Also if the failsafe succeeded.
                 given_up: self.pilot.supervisor().report().given_up.is_some(),
                 // A real vehicle may fly until it is interrupted.
@@ -498,7 +498,8 @@ impl Flight<'_> {
             },
             &mut summary,
         );
-        if let (Verdict::Diverged, Some(ending)) = (verdict, self.pilot.ending()) {
+        let ending = self.pilot.ending().or(self.recorder.ending());
+        if let (Verdict::Diverged, Some(ending)) = (verdict, ending) {
             self.notes.push(ending.to_string());
         }
         let [reads, writes] = self.link.errors();

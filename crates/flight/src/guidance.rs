@@ -674,6 +674,14 @@ impl Guidance {
         }
     }
 
+    /// Whether a hover is prepared in which the vehicle spins without these inputs.
+    pub fn spins_without(&self, lost: &Range<usize>) -> bool {
+        match &self.plant {
+            Plant::Vehicle { spins, .. } => spins.iter().any(|(prepared, _)| prepared == lost),
+            Plant::System { .. } => false,
+        }
+    }
+
     /// What is attainable within these bounds; `None` for a system. Allocates.
     pub fn attainable(&self, bounds: [&[f64]; 2]) -> Option<Attainable> {
         match &self.plant {

@@ -1,6 +1,7 @@
 //! Actuator health, as bounds of the inputs.
 
 use std::fmt;
+use std::ops::Range;
 
 use fly_control::analysis::Attainable;
 use fly_hal::{Description, Frame};
@@ -168,6 +169,22 @@ impl Health {
         Some(first)
     }
 
+    /// The commands of the only actuator that is weak, if no other one is or has failed.
+    pub fn weak(&self, inputs: &Inputs) -> Option<Range<usize>> {
+        let impaired =
+            |range: &Range<usize>| self.left[range.clone()].iter().any(|left| *left < 1.0);
+        let mut impaired = inputs.actuator_ranges().filter(impaired);
+        let weak = impaired.next().filter(|_| impaired.next().is_none())?;
+        (self.left[weak.start] > 0.0).then_some(weak)
+    }
+
+    /// Bounds the inputs of an actuator as if it had failed.
+    pub fn give_up(&mut self, actuator: Range<usize>) {
+        for bounds in &mut self.bounds {
+            bounds[actuator.clone()].fill(0.0);
+        }
+    }
+
     /// Health of a command's actuator, 0 to 1.
     pub fn of(&self, command: usize) -> f64 {
         self.left[command]
@@ -179,9 +196,13 @@ impl Health {
         [lower, upper]
     }
 
-    /// Replaces the commands of weak or failed actuators by the nearest within their limits, whatever their effect.
-    pub fn limit_commands(&self, commands: &mut [f64], inputs: &Inputs) {
-        let commands = commands.iter_mut().zip(inputs.command_limits());
+    /// Replaces what the actuators should give by the commands that make them: a weak one needs more, within its limits.
+    pub fn command(&self, outputs: &mut [f64], inputs: &Inputs) {
+        for range in inputs.actuator_ranges() {
+            let part = self.part(range.start);
+            outputs[range.start] /= part;
+        }
+        let commands = outputs.iter_mut().zip(inputs.command_limits());
         for ((command, [low, high]), health) in commands.zip(&self.left) {
             if *health < 1.0 && command.is_finite() {
                 *command = command.clamp(*low, *high);
@@ -189,8 +210,23 @@ impl Health {
         }
     }
 
-    /// Sets the bounds: the inputs of a failed actuator are zero; the limits of a weak one shrink with its health (the
-    /// largest thrust of a rotor that does not tilt, both efforts of a motor).
+    /// Writes what the actuators give of these commands.
+    pub fn outputs(&self, commands: &[f64], inputs: &Inputs, outputs: &mut [f64]) {
+        outputs.copy_from_slice(commands);
+        for range in inputs.actuator_ranges() {
+            outputs[range.start] *= self.part(range.start);
+        }
+    }
+
+    /// The part of its thrust or effort that a weak actuator gives; 1 for one that gives nothing, which has no input.
+    fn part(&self, first: usize) -> f64 {
+        Some(self.left[first])
+            .filter(|health| *health > 0.0)
+            .unwrap_or(1.0)
+    }
+
+    /// Sets the bounds: the inputs of a failed actuator are zero; the limits of a weak one shrink with its health (both thrusts of a rotor that does
+    /// not tilt, both efforts of a motor). A failed tilt is zero.
     fn bound(&mut self, inputs: &Inputs) {
         let [lower, upper] = &mut self.bounds;
         lower.fill(f64::NEG_INFINITY);
@@ -202,13 +238,11 @@ impl Health {
             if health <= 0.0 {
                 lower[range.clone()].fill(0.0);
                 upper[range].fill(0.0);
-            } else if health < 1.0 && range.len() == 1 {
-                upper[first] = health * high;
-                lower[first] = if low < 0.0 {
-                    health * low
-                } else {
-                    low.min(upper[first])
-                };
+            } else if range.len() == 1 && health < 1.0 {
+                (lower[first], upper[first]) = (health * low, health * high);
+            } else if range.len() == 2 && self.left[first + 1] <= 0.0 {
+                // Without its tilt a rotor has no side force, its first input.
+                (lower[first], upper[first]) = (0.0, 0.0);
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use fly_control::Step;
 use fly_control::SystemPoint;
+use fly_control::analysis::Attainable;
 use fly_control::disturbance::Failure;
 use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
@@ -94,6 +95,8 @@ pub struct Pilot {
     /// The commands in force: the last ones that passed the check, in the vehicle's order.
     commands: Vec<f64>,
     candidate: Vec<f64>,
+    /// What the actuators give of them.
+    outputs: Vec<f64>,
     commanded: bool,
     /// The known inputs since the controller last ran; with an inner loop, since the velocity was last measured.
     applied: Applied,
@@ -159,6 +162,7 @@ impl Pilot {
             controlled: 0,
             known: false,
             candidate: commands.clone(),
+            outputs: commands.clone(),
             applied: Applied::new(commands.len()),
             commands,
             commanded: false,
@@ -185,7 +189,8 @@ impl Pilot {
             }
         }
         self.watch_failures();
-        let crash = self.watch_ground(frame, reading == Reading::Fresh);
+        let told = (!matches!(reading, Reading::None(_))).then_some(frame);
+        let crash = self.watch_ground(told);
         let mut decision = Decision {
             action: self.parts.supervisor.frame(time, verdict),
             computed: false,
@@ -370,6 +375,9 @@ impl Pilot {
         let mut input = std::mem::take(&mut self.candidate);
         parts.guidance.input_without_law(&mut input);
         inputs.commands_from_input(&input, &mut self.commands);
+        if let Some(health) = &parts.health {
+            health.command(&mut self.commands, inputs);
+        }
         for (command, [low, high]) in self.commands.iter_mut().zip(inputs.command_limits()) {
             *command = command.max(*low).min(*high);
         }
@@ -396,18 +404,26 @@ impl Pilot {
         let modelled = self.commanded && !parts.is_shadow;
         // A repeated measurement is old, so the state is predicted instead.
         let predicted = self.known && modelled && (verdict.is_err() || !all_new);
+        let outputs = match &parts.health {
+            Some(health) => {
+                let inputs = &parts.predictor.system().inputs;
+                health.outputs(&self.commands, inputs, &mut self.outputs);
+                &self.outputs
+            }
+            None => &self.commands,
+        };
         if predicted {
             if parts.setpoints.is_some() {
                 self.applied.begin(&parts.predictor);
-                parts.predictor.predict(&self.commands, elapsed);
+                parts.predictor.predict(outputs, elapsed);
                 self.applied.end(&parts.predictor, elapsed);
             } else {
-                parts.predictor.predict(&self.commands, elapsed);
+                parts.predictor.predict(outputs, elapsed);
                 self.applied.forget();
             }
         } else if verdict.is_ok() {
             if modelled {
-                parts.predictor.advance_actuators(&self.commands, elapsed);
+                parts.predictor.advance_actuators(outputs, elapsed);
                 self.applied.add(&parts.predictor, elapsed);
             } else if let Some(recorded) = &parts.recorded {
                 // The inputs until now come from the previous frame's commands.
@@ -469,7 +485,7 @@ impl Pilot {
         let checked = step.and_then(|step| {
             inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
             if let Some(health) = &parts.health {
-                health.limit_commands(&mut self.candidate, inputs);
+                health.command(&mut self.candidate, inputs);
             }
             limits::check(&self.candidate, inputs.command_limits())
         });
@@ -497,16 +513,24 @@ impl Pilot {
 
     /// Checks the limits after a step that was flown.
     fn watch(&mut self, flight_time: f64) -> Option<Exceeded> {
+        let observed = self.observed(flight_time, self.errors);
         let Parts {
             predictor,
             guidance,
             envelope,
             ..
         } = &mut self.parts;
-        let (step, point) = (guidance.last(), guidance.point());
-        let observed = Observed {
+        let envelope = envelope.as_mut()?;
+        envelope.observe(&observed, predictor, guidance.point())
+    }
+
+    /// The last step, with these errors (m, rad) from its reference.
+    pub(crate) fn observed(&self, flight_time: f64, errors: [f64; 2]) -> Observed {
+        let guidance = &self.parts.guidance;
+        let step = guidance.last();
+        Observed {
             time: flight_time,
-            errors: self.errors,
+            errors,
             // Without energies, only the error itself can settle.
             energy: if guidance.spin().is_some() {
                 f64::INFINITY
@@ -516,8 +540,7 @@ impl Pilot {
             saturated: step.saturated(),
             following: following(guidance.governor().filter(|_| guidance.spin().is_none())),
             upward: guidance.upward(),
-        };
-        (envelope.as_mut()).and_then(|envelope| envelope.observe(&observed, predictor, point))
+        }
     }
 
     /// Responds to a limit that was exceeded in this tick: returns the action that replaces `action`. The tick's
@@ -585,10 +608,19 @@ impl Pilot {
         if self.changed.is_empty() {
             return;
         }
-        let attainable = guidance.attainable(health.bounds());
+        let inputs = &predictor.system().inputs;
+        let mut attainable = guidance.attainable(health.bounds());
+        // What is left of a rotor disturbs the spin that makes up for its loss.
+        if attainable.is_some_and(|it| it != Attainable::Hover)
+            && let Some(weak) = health.weak(inputs)
+            && guidance.spins_without(&weak)
+        {
+            health.give_up(weak);
+            attainable = guidance.attainable(health.bounds());
+        }
         let refused = guidance.set_input_bounds(health.bounds()).err();
         let spin = guidance.spin_in_numbers();
-        let names = predictor.system().inputs.command_names();
+        let names = inputs.command_names();
         let events = self
             .changed
             .drain(..)
@@ -604,12 +636,12 @@ impl Pilot {
     }
 
     /// Watches whether the vehicle hits the ground, whoever controls it.
-    fn watch_ground(&mut self, frame: &Frame, fresh: bool) -> Option<Exceeded> {
+    fn watch_ground(&mut self, frame: Option<&Frame>) -> Option<Exceeded> {
         let Parts {
             predictor, ground, ..
         } = &mut self.parts;
-        let ground = ground.as_mut().filter(|_| self.known && !self.crashed);
-        let crash = ground.and_then(|ground| ground.observe(predictor, frame, fresh));
+        let ground = ground.as_mut().filter(|_| !self.crashed);
+        let crash = ground.and_then(|ground| ground.observe(predictor, self.known, frame));
         self.crashed |= crash.is_some();
         crash
     }

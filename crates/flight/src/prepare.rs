@@ -85,6 +85,12 @@ impl<'a> Flight<'a> {
         let energy =
             (!is_shadow && is_direct).then(|| EnergyWatch::new(&mut guidance, commands.len()));
         let bodies = system.model.bodies().count();
+        let is_real_time = info.clock == Clock::RealTime;
+        // In these flights the vehicle is not under our control: without commands, or flown by another controller.
+        let recording = is_shadow || backend.description().configuration.is_some();
+        let is_ours = !recording && (!is_real_time || backend.is_armed());
+        let envelope = is_ours.then(|| envelope(configuration, settling));
+        let truth = Truth::bind(description, system);
         let recorder = Recorder::begin(
             sink,
             &header(configuration, &backend, estimation.as_ref()),
@@ -92,18 +98,13 @@ impl<'a> Flight<'a> {
             solver,
             energy,
             Tracking::new(bodies, configuration.tolerance.of_errors()),
-            Truth::bind(description, system),
+            (truth, envelope.as_ref().map(Envelope::of_verdict)),
         )?;
 
         let duration = duration(configuration, is_shadow, guidance.duration());
         let safety = &configuration.safety;
         let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend));
-        let is_real_time = info.clock == Clock::RealTime;
-        // In these flights the vehicle is not under our control: without commands, or flown by another controller.
-        let recording = is_shadow || backend.description().configuration.is_some();
-        let is_ours = !recording && (!is_real_time || backend.is_armed());
-        let envelope = is_ours.then(|| envelope(configuration, settling));
-        let ground = ground(safety, description, is_real_time).filter(|_| is_ours);
+        let ground = ground(configuration, description, is_real_time).filter(|_| is_ours);
         let (health, guidance) = match binding.set {
             CommandSet::Actuators => health(configuration, description, guidance, is_shadow),
             // An autopilot that takes setpoints handles failures itself.
@@ -324,7 +325,12 @@ const CONTACT: &str = "contact.speed";
 
 /// The ground, if its height is known or frames report contacts with it. A crash ends a simulation; the motors of a
 /// real vehicle are never stopped by a computed value.
-fn ground(safety: &SafetySection, description: &Description, is_real_time: bool) -> Option<Ground> {
+fn ground(
+    configuration: &Configuration,
+    description: &Description,
+    is_real_time: bool,
+) -> Option<Ground> {
+    let safety = &configuration.safety;
     let contact = description.value_index(&fly_hal::signal::truth(CONTACT));
     let usual = if is_real_time {
         Response::Warn
@@ -335,8 +341,10 @@ fn ground(safety: &SafetySection, description: &Description, is_real_time: bool)
     let speed = keys.map_or(2.0 * safety.descent_rate, |keys| keys.max);
     let then = keys.and_then(|keys| keys.then).unwrap_or(usual);
     let height = safety.ground_height;
-    (height.is_some() || contact.is_some())
-        .then(|| Ground::new(height, contact, speed, then, !is_real_time))
+    (height.is_some() || contact.is_some()).then(|| {
+        let truth = Truth::bind(description, &configuration.system);
+        Ground::new(height, (contact, truth), speed, then, !is_real_time)
+    })
 }
 
 /// A reference and the law that follows it.

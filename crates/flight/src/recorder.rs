@@ -16,6 +16,7 @@ use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
 use crate::energy::EnergyWatch;
+use crate::envelope::{Ending, Envelope};
 use crate::estimation::Estimation;
 use crate::link::Tick;
 use crate::messages::Message;
@@ -51,8 +52,9 @@ pub(crate) struct Recorder<'a> {
     poses: Vec<[f64; 7]>,
     statistics: FlightStatistics,
     tracking: Tracking,
-    /// The true state, if the backend provides it.
+    /// The true state, if the backend provides it, and what it says of the loop; that is `None` unless this flight commands the vehicle.
     truth: Option<Truth>,
+    judge: Option<Envelope>,
     step_times: Histogram,
     last_step: Duration,
     cycle_times: Histogram,
@@ -113,7 +115,7 @@ impl<'a> Recorder<'a> {
         solver: AllocationMethod,
         energy: Option<EnergyWatch>,
         tracking: Tracking,
-        truth: Option<Truth>,
+        (truth, judge): (Option<Truth>, Option<Envelope>),
     ) -> Result<Self, LogError> {
         sink.begin(header, pace)?;
         let comparison = Comparison::new(&header.description);
@@ -122,6 +124,7 @@ impl<'a> Recorder<'a> {
             poses: vec![[0.0; 7]; header.bodies.len()],
             statistics: FlightStatistics::default(),
             tracking,
+            judge: judge.filter(|_| truth.is_some()),
             truth,
             step_times: Histogram::default(),
             last_step: Duration::ZERO,
@@ -208,7 +211,11 @@ impl<'a> Recorder<'a> {
             if let Some(state) = state {
                 let reference = &pilot.point().configuration;
                 let time = pilot.flight_time(time);
-                (self.tracking).record(time, predictor, state, reference);
+                let errors = (self.tracking).record(time, predictor, state, reference);
+                if let Some(judge) = &mut self.judge {
+                    let observed = pilot.observed(time, errors);
+                    judge.observe(&observed, predictor, pilot.point());
+                }
             }
             let (step, statistics) = (pilot.step(), &mut self.statistics);
             statistics.record(step.saturated(), step.energies.total);
@@ -220,6 +227,9 @@ impl<'a> Recorder<'a> {
             let outcome = step.allocation.outcome;
             statistics.infeasible += u64::from(outcome == Outcome::Infeasible);
             statistics.unfinished += u64::from(outcome == Outcome::NotConverged);
+        }
+        if let (Action::Failsafe, Some(judge)) = (decision.action, &mut self.judge) {
+            judge.restart();
         }
         if let (true, Some(comparison), Some(commands)) = (
             decision.action.commands(),
@@ -277,6 +287,16 @@ impl<'a> Recorder<'a> {
             estimate,
             commands: pilot.backend_commands().filter(|_| sent),
         });
+    }
+
+    /// Whether the vehicle itself had lost its reference in the last step, whatever was measured.
+    pub fn has_diverged(&self) -> bool {
+        self.judge.as_ref().is_some_and(Envelope::has_diverged)
+    }
+
+    /// The true error that was too large, and not decreasing, when the flight ended.
+    pub fn ending(&self) -> Option<Ending> {
+        self.judge.as_ref().and_then(Envelope::ending)
     }
 
     /// Finishes the sink and adds the counts to the summary.

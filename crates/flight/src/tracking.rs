@@ -70,14 +70,14 @@ impl Tracking {
         }
     }
 
-    /// Counts the errors of a configuration at `time`, s. Does not allocate.
+    /// Counts the errors of a configuration at `time`, s, and returns distance (m) and angle (rad). Does not allocate.
     pub fn record(
         &mut self,
         time: f64,
         predictor: &StatePredictor,
         configuration: &[f64],
         reference: &[f64],
-    ) {
+    ) -> [f64; 2] {
         let bodies = predictor.system().model.bodies();
         for (now, body) in self.now.iter_mut().zip(bodies) {
             *now = predictor.body_error(body, configuration, reference);
@@ -87,14 +87,17 @@ impl Tracking {
         }
         let numbers = self.now.iter().flatten().flatten();
         self.means.add(numbers.copied());
+        let mut errors = [0.0; 2];
         for (kind, transient) in self.kinds.iter_mut().enumerate() {
             let (mut squared, mut along) = (0.0, 0.0);
             for (now, initial) in self.now.iter().zip(&self.initial) {
                 squared += now[kind].norm_squared();
                 along += now[kind].dot(&initial[kind]);
             }
-            transient.record(time, squared.sqrt(), along);
+            errors[kind] = squared.sqrt();
+            transient.record(time, errors[kind], along);
         }
+        errors
     }
 
     /// Returns the errors of distance and angle. Allocates.

@@ -123,3 +123,68 @@ fn rows_tell_which_faults_occurred() {
     assert!((5..20).contains(&failed), "{failed}");
     assert!(rotors[0] > 0 && rotors[1] > 0, "{rotors:?}");
 }
+
+/// A rotor that gives a part of its command gets more of it, without any error left; one that is too weak for a hover is given up for a spin.
+#[test]
+fn weak_rotors_are_made_up_for() {
+    for (left, error) in [(0.6, 1e-6), (0.25, 0.1)] {
+        let folder = Folder::new();
+        let fault = format!(
+            "backend.sim.faults=[{{ kind = \"weak\", actuator = \"rotor.2.thrust\", effectiveness = {left}, from = 2, until = inf }}]"
+        );
+        let set = [
+            fault.as_str(),
+            "reference={ kind = \"hover\", position = [0, 0, 1] }",
+            "flight.duration=20",
+        ];
+        let summary = data(&folder, "quadcopter.toml", &set, 0);
+        let offset = summary["position_error"]["steady_offset"].as_f64();
+        let offset = offset.unwrap_or_else(|| panic!("{summary}"));
+        assert!(offset < error, "{left}: {offset}");
+    }
+}
+
+/// What the vehicle itself does decides, not what is measured: it sinks below the ground or drifts away while its position reads as it should.
+#[test]
+fn measurements_do_not_excuse_the_vehicle() {
+    let drifts = |offset: &str| {
+        format!(
+            "backend.sim.faults=[{{ kind = \"offset\", group = \"pose.position\", offset = {offset}, ramp = 8, from = 2, until = inf }}]"
+        )
+    };
+    let hover = "reference={ kind = \"hover\", position = [0, 0, 5] }";
+    let ground = ["backend.sim.ground.height=0", "safety.ground_height=0"];
+    for (offset, more, code, verdict) in [
+        ("[0, 0, 15]", &ground[..], 7, "crashed"),
+        ("[12, 0, 0]", &[], 6, "diverged"),
+    ] {
+        let folder = Folder::new();
+        let fault = drifts(offset);
+        let set = [&[fault.as_str(), hover, "flight.duration=12"][..], more].concat();
+        let summary = data(&folder, "quadcopter.toml", &set, code);
+        assert_eq!(summary["verdict"], verdict, "{summary}");
+    }
+}
+
+/// An impact while no frame arrives is told by the next one.
+#[test]
+fn an_impact_in_the_dark_is_a_crash() {
+    let folder = Folder::new();
+    let dead = |i: usize| {
+        format!("{{ kind = \"dead\", actuator = \"rotor.{i}.thrust\", from = 1, until = 2.5 }}")
+    };
+    let dead: Vec<String> = (0..4).map(dead).collect();
+    let faults = format!(
+        "backend.sim.faults=[{{ kind = \"link\", from = 1, duration = 2 }}, {}]",
+        dead.join(", ")
+    );
+    let set = [
+        faults.as_str(),
+        "reference={ kind = \"hover\", position = [0, 0, 3] }",
+        "backend.sim.initial={ position = [0, 0, 3], commands = \"first\" }",
+        "backend.sim.ground.height=0",
+        "flight.duration=6",
+    ];
+    let summary = data(&folder, "quadcopter.toml", &set, 7);
+    assert_eq!(summary["verdict"], "crashed", "{summary}");
+}

@@ -2,9 +2,12 @@
 
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
+use fly_lie::SE3;
+use nalgebra::Vector6;
 
 use super::{Bound, Exceeded, Limit};
 use crate::supervisor::Response;
+use crate::truth::Truth;
 
 /// Nothing flies this far below the ground, m, however slowly it came there.
 const DEPTH: f64 = 1.0;
@@ -14,8 +17,9 @@ const DEPTH: f64 = 1.0;
 pub struct Ground {
     /// The ground's height; `None` if unknown.
     height: Option<f64>,
-    /// Index in a frame of a simulation's contact speed.
+    /// Index in a frame of a simulation's contact speed, and its true state: whatever is measured, the vehicle itself hits the ground.
     contact: Option<usize>,
+    truth: Option<Truth>,
     touchdown: Bound,
     /// Limit of the depth below the ground, for simulated vehicles only: a real vehicle's height may be wrong, and the
     /// ground uneven.
@@ -28,9 +32,9 @@ pub struct Ground {
 impl Ground {
     /// The ground at this height, m, with a touchdown limit of `touchdown` m/s and the response `then` if it is
     /// exceeded. `contact` is the index of `truth.contact.speed` in a frame.
-    pub fn new(
+    pub(crate) fn new(
         height: Option<f64>,
-        contact: Option<usize>,
+        (contact, truth): (Option<usize>, Option<Truth>),
         touchdown: f64,
         then: Response,
         is_simulated: bool,
@@ -44,6 +48,7 @@ impl Ground {
         Self {
             height,
             contact,
+            truth,
             touchdown: bound(Limit::Touchdown, touchdown),
             depth: is_simulated.then(|| bound(Limit::Depth, DEPTH)),
             flown: false,
@@ -51,15 +56,15 @@ impl Ground {
         }
     }
 
-    /// Checks a state and, if the frame is `fresh`, its contacts. Returns how the vehicle has crashed, if it has.
+    /// Checks a state, if it is `known`, and the frame, if there is one. Returns how the vehicle has crashed, if it has.
     pub fn observe(
         &mut self,
         state: &StatePredictor,
-        frame: &Frame,
-        fresh: bool,
+        known: bool,
+        frame: Option<&Frame>,
     ) -> Option<Exceeded> {
-        let told = self.contact.filter(|_| fresh);
-        let speed = told.map_or(0.0, |index| frame.values[index]);
+        let told = self.contact.zip(frame);
+        let speed = told.map_or(0.0, |(index, frame)| frame.values[index]);
         if speed > self.touchdown.max {
             return Some(Exceeded {
                 bound: self.touchdown,
@@ -67,7 +72,8 @@ impl Ground {
                 diverged: false,
             });
         }
-        let (pose, twist) = state.tracked_motion()?;
+        let (pose, twist) = (self.true_motion(state, frame))
+            .or_else(|| state.tracked_motion().filter(|_| known))?;
         let above = pose.translation.z - self.height?;
         let before = std::mem::replace(&mut self.before, above > 0.0);
         self.flown |= above > 0.0;
@@ -86,5 +92,18 @@ impl Ground {
             .then(|| exceeded(self.touchdown, -velocity.z))
             .flatten();
         hard.or_else(|| exceeded(self.depth.filter(|_| self.flown)?, -above))
+    }
+
+    /// The true pose and twist of the tracked body, if this frame tells them.
+    fn true_motion(
+        &mut self,
+        state: &StatePredictor,
+        frame: Option<&Frame>,
+    ) -> Option<(SE3<f64>, Vector6<f64>)> {
+        let (truth, body) = (self.truth.as_mut()?, state.tracked()?);
+        truth.read(frame?, state.system());
+        let (x, xi) = truth.state()?;
+        let own = &xi[state.system().model.velocity_range(body)];
+        Some((state.pose(body, x), Vector6::from_column_slice(own)))
     }
 }

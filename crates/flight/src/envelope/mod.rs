@@ -328,6 +328,14 @@ impl Envelope {
             diverged: false,
         }
     }
+
+    /// The same without configured limits, for the verdict alone.
+    #[must_use]
+    pub fn of_verdict(&self) -> Self {
+        let mut own = self.clone();
+        own.watched.retain(|watched| watched.diverged);
+        own
+    }
 }
 
 /// # Flight

@@ -25,6 +25,8 @@ pub struct Simulation {
     reports_wind: bool,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
+    /// The largest contact speed since the last frame, if some were lost, m/s.
+    untold_contact: Option<f64>,
     faults: Faults,
     /// The actuators whose health frames report, by their commands, and that health.
     health: Vec<(usize, f64)>,
@@ -104,6 +106,7 @@ impl Backend for Simulation {
             measurements: measurements.dim(),
             reports_wind,
             lowest_voltage,
+            untold_contact: None,
             faults,
             health,
             ticks,
@@ -142,8 +145,12 @@ impl Backend for Simulation {
         self.next += 1;
         self.tell_health(frame);
         self.tell_battery(frame);
-        self.tell_truth(frame);
+        let contact = self.plant.take_contact_speed();
+        // What no frame told the next one tells.
+        let contact = contact.map(|speed| speed.max(self.untold_contact.unwrap_or(0.0)));
+        self.tell_truth(frame, contact);
         let is_new = self.instruments.fill(time, &mut self.faults, frame);
+        self.untold_contact = contact.filter(|_| !is_new);
         Ok(if is_new {
             ReadOutcome::Fresh
         } else {
@@ -227,7 +234,7 @@ impl Simulation {
     }
 
     /// Fills the last group of the frame, which faults do not affect. The measurements have been read.
-    fn tell_truth(&mut self, frame: &mut FrameMut) {
+    fn tell_truth(&mut self, frame: &mut FrameMut, contact: Option<f64>) {
         let inputs = self.plant.system().inputs.input_dim();
         let (actual, others) = self.truth[self.measurements..].split_at_mut(inputs);
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
@@ -237,7 +244,6 @@ impl Simulation {
         if self.reports_wind {
             wind.copy_from_slice(self.plant.wind().as_slice());
         }
-        let contact = self.plant.take_contact_speed();
         let (told, others) = others.split_at_mut(usize::from(contact.is_some()));
         for (to, speed) in told.iter_mut().zip(contact) {
             *to = speed;
