@@ -176,6 +176,7 @@ impl From<&FlightError> for Exit {
             | FlightError::Reference(_)
             | FlightError::Infeasible(_)
             | FlightError::Law(_)
+            | FlightError::Estimator(_)
             | FlightError::Log(
                 LogError::Busy { .. } | LogError::NotALog { .. } | LogError::Input { .. },
             )

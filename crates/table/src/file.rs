@@ -21,6 +21,14 @@ pub enum TableError {
         /// The reason.
         error: std::io::Error,
     },
+    /// Something else than a file is at the path: a folder, a device, a pipe or a socket.
+    #[error("cannot write `{}`: expected a file or nothing there, found {found}; name another place", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        found: &'static str,
+    },
     /// The table cannot be encoded.
     #[error("cannot write the table: {0}")]
     Table(String),
@@ -60,15 +68,30 @@ pub fn write_parquet<E: From<TableError>>(
     whole(path, |file| parquet::write(columns, metadata, rows, file))
 }
 
+/// Returns an error if something that is no file is at this path, which [`whole`] would replace.
+///
+/// # Errors
+/// [`TableError::NotAFile`].
+pub fn refuse_other_than_file(path: &Path) -> Result<(), TableError> {
+    let found = match std::fs::metadata(path) {
+        Ok(it) if it.is_dir() => "a folder",
+        Ok(it) if !it.is_file() => "a device, a pipe or a socket",
+        _ => return Ok(()),
+    };
+    let path = path.to_owned();
+    Err(TableError::NotAFile { path, found })
+}
+
 /// Writes a temporary file next to the target, then renames it: readers see either the old file or the complete new
 /// one.
 ///
 /// # Errors
-/// The file cannot be written, or `write` has an error.
+/// The file cannot be written, something that is no file is in its place, or `write` has an error.
 pub fn whole<T, E: From<TableError>>(
     path: &Path,
     write: impl FnOnce(&mut NamedTempFile) -> Result<T, E>,
 ) -> Result<T, E> {
+    refuse_other_than_file(path)?;
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
     // The permissions of any file: all except those in the user's mask.

@@ -40,7 +40,7 @@ pub fn run(plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
                     "name": info.name,
                     "version": info.version,
                     "summary": info.summary,
-                    "file": found.path,
+                    "file": found.path.to_string_lossy(),
                     "abi": info.abi,
                     "clock": match info.clock {
                         Clock::Stepped => "stepped",
@@ -63,7 +63,7 @@ pub fn run(plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
             Err(error) => {
                 exit = Exit::ProblemsFound;
                 let error_text = error.to_string();
-                all.push(json!({ "name": found.name, "file": found.path, "error": error_text }));
+                all.push(json!({ "name": found.name, "file": found.path.to_string_lossy(), "error": error_text }));
                 writeln!(out, "{}: does not load", found.name)?;
                 writeln!(out, "  file     {}", found.path.display())?;
                 writeln!(out, "  error    {error}")?;

@@ -1,5 +1,6 @@
 //! `fly compare`: the same flight under several controllers or settings.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ struct Contender {
 #[derive(Serialize)]
 struct Flown {
     label: String,
-    log: PathBuf,
+    log: String,
     verdict: &'static str,
     exit_code: u8,
     numbers: Vec<Number>,
@@ -48,7 +49,7 @@ struct Comparison<'a> {
     flights: Vec<Flown>,
     /// The keys that differ: a value for each flight, `null` if it has none.
     differences: BTreeMap<&'a str, Vec<Option<&'a str>>>,
-    report: &'a Path,
+    report: Cow<'a, str>,
 }
 
 /// Flies all, one after the other, prints the table and writes the report.
@@ -83,7 +84,7 @@ pub fn run(
         flight.name.clone_from(&contender.label);
         flown.push(Flown {
             label: contender.label.clone(),
-            log,
+            log: log.to_string_lossy().into_owned(),
             verdict: summary.verdict.name(),
             exit_code: Exit::from(&summary) as u8,
             numbers: flight.numbers(),
@@ -96,7 +97,7 @@ pub fn run(
     let comparison = Comparison {
         flights: flown,
         differences,
-        report: &wish.out,
+        report: wish.out.to_string_lossy(),
     };
     if wish.json || arguments.json {
         let text = serde_json::to_string_pretty(&comparison)
@@ -274,7 +275,7 @@ impl Comparison<'_> {
             });
             table.row(label, cells);
         }
-        let _ = writeln!(text, "\n{table}\n* least\n{}", self.report.display());
+        let _ = writeln!(text, "\n{table}\n* least\n{}", self.report);
         text
     }
 

@@ -45,6 +45,7 @@ pub(super) fn run(
     for vehicle in &configuration.vehicles {
         object(&vehicle.configuration, arguments)?;
     }
+    super::report::check_place(arguments.report.as_ref().and_then(Option::as_deref))?;
     let (summary, viewers) = fly(configuration, arguments, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);

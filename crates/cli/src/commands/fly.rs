@@ -95,6 +95,7 @@ pub(super) fn fly_and_tell(
     options: &FlightOptions,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
+    super::report::check_place(options.report.and_then(Option::as_deref))?;
     let (summary, viewers) = fly(configuration, options, terminal)?;
     let exit = tell(&summary, options, terminal)?;
     viewers.stay();

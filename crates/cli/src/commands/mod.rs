@@ -132,7 +132,7 @@ fn print_data(data: &serde_json::Value) -> io::Result<()> {
 /// As [`print_data`].
 fn print_written(path: &Path, as_data: bool) -> io::Result<()> {
     if as_data {
-        print_data(&json!({ "written": path }))
+        print_data(&json!({ "written": path.to_string_lossy() }))
     } else {
         print(format!("{}\n", path.display()).as_bytes())
     }

@@ -1,7 +1,7 @@
 //! Files that a command regenerates each time: they replace files of their own kind, and nothing else.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use crate::exit::{Exit, Failure};
@@ -30,15 +30,33 @@ pub const PNG: Kind = Kind {
     begins: b"\x89PNG\r\n\x1a\n",
 };
 
+/// A table of a campaign, as comma-separated values.
+pub const CSV_TABLE: Kind = Kind {
+    name: "a table of a campaign",
+    begins: b"index,",
+};
+
+/// A Parquet file.
+pub const PARQUET_TABLE: Kind = Kind {
+    name: "a Parquet table",
+    begins: b"PAR1",
+};
+
 /// Rejects a path where a file of another kind exists, above all the log itself.
 ///
 /// # Errors
 /// The path is taken.
 pub fn refuse_foreign(out: &Path, kind: &Kind) -> Result<(), Failure> {
+    fly_table::refuse_other_than_file(out)?;
     let mut first = Vec::new();
     let length = kind.begins.len() as u64;
     let read = File::open(out).and_then(|file| file.take(length).read_to_end(&mut first));
-    if read.is_ok() && !first.is_empty() && !first.eq_ignore_ascii_case(kind.begins) {
+    let is_foreign = match read {
+        Ok(_) => !first.is_empty() && !first.eq_ignore_ascii_case(kind.begins),
+        // What cannot be read may be anything.
+        Err(error) => error.kind() == ErrorKind::PermissionDenied,
+    };
+    if is_foreign {
         return Err(Failure::new(
             Exit::Usage,
             format_args!(

@@ -28,6 +28,14 @@ pub fn run(arguments: &ReportArguments, data: AsData) -> Result<Exit, Failure> {
     Ok(Exit::Flown)
 }
 
+/// Rejects, before a flight, a place where its report cannot be.
+///
+/// # Errors
+/// Something else is there.
+pub(super) fn check_place(out: Option<&Path>) -> Result<(), Failure> {
+    out.map_or(Ok(()), |out| product::refuse_foreign(out, &product::PAGE))
+}
+
 /// The report of a flight that has just ended, from its log or the logs of its vehicles.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use fly_sweep::{
 
 use super::fly::{self, FlightOptions};
 use super::interruptions::Interruptions;
+use super::product;
 use crate::args::{Arguments, SweepArguments};
 use crate::config::Options;
 use crate::exit::{Exit, Failure};
@@ -35,13 +36,16 @@ pub fn run(
     if let Some(index) = wish.rerun {
         return rerun(&plan, index, wish, arguments, terminal);
     }
+    let shard = wish.shard.unwrap_or(Shard::WHOLE);
+    let path = out(&plan, wish, &shard.suffix(), "journal");
+    if shard == Shard::WHOLE {
+        refuse_foreign_tables(&plan, wish, wish.merge.is_empty() && !path.exists())?;
+    }
     if !wish.merge.is_empty() {
         let rows = Rows::merge(&plan, &wish.merge)?;
         return tell(&plan, &rows, wish, arguments, None);
     }
     plan.check(&search)?;
-    let shard = wish.shard.unwrap_or(Shard::WHOLE);
-    let path = out(&plan, wish, &shard.suffix(), "journal");
     let mut journal = Journal::open(&path, &plan, shard, wish.restart)?;
     if journal.cut() > 0 {
         tracing::warn!(
@@ -140,6 +144,28 @@ fn out(plan: &Plan, wish: &SweepArguments, suffix: &str, end: &str) -> PathBuf {
     let mut path = stem.into_os_string();
     path.push(format!("{suffix}.{end}"));
     path.into()
+}
+
+/// Rejects places of the tables where other files are, such as one that the flights read: any file, if the campaign is `new`.
+fn refuse_foreign_tables(plan: &Plan, wish: &SweepArguments, new: bool) -> Result<(), Failure> {
+    let kinds = [
+        ("csv", &product::CSV_TABLE),
+        ("parquet", &product::PARQUET_TABLE),
+    ];
+    for (end, kind) in kinds {
+        let path = out(plan, wish, "", end);
+        product::refuse_foreign(&path, kind)?;
+        if new && path.exists() {
+            return Err(Failure::new(
+                Exit::Usage,
+                format_args!(
+                    "cannot write `{}`: expected nothing there, as no journal of this campaign is beside it; choose another `--out`, or remove the file",
+                    path.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Writes the table and prints the results.

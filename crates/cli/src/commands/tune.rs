@@ -87,7 +87,7 @@ fn print_data(looked: &Analysis, arguments: &TuneArguments) -> Result<Exit, Fail
     let mut written = None;
     if let (Some(file), false) = (&arguments.write, looked.has_problems()) {
         looked.write(file)?;
-        written = Some(file);
+        written = Some(file.to_string_lossy());
     }
     let mut data = looked.report.as_json();
     data["controller"] = edit::as_json(&looked.settings);

@@ -273,3 +273,32 @@ fn many_shards_are_merged_with_few_open_files() {
     assert_eq!(output.status.code(), Some(0), "{told}");
     assert!(tables(&folder, "whole") == tables(&folder, "plan"));
 }
+
+/// Tables replace tables of campaigns, never another file: above all not one that the flights read.
+#[test]
+fn files_of_others_are_not_replaced() {
+    let folder = Folder::new();
+    folder.write("samples.csv", SAMPLES);
+    folder.write("plan.toml", &PLAN.replace("300", "2"));
+    let sweep = |out: &str, code: i32| folder.ends(&["sweep", "plan.toml", "--out", out], code);
+    let (_, error) = sweep("samples", 2);
+    contains(&error, "expected nothing there or a table of a campaign");
+    assert_eq!(
+        fs::read_to_string(folder.path("samples.csv")).unwrap(),
+        SAMPLES
+    );
+    // A table without its journal is another campaign's.
+    folder.write("other.csv", "index,flight.seed\n");
+    let (_, error) = sweep("other", 2);
+    contains(&error, "no journal of this campaign is beside it");
+    // Its own are replaced.
+    sweep("own", 0);
+    sweep("own", 0);
+    // Devices, pipes and folders are no files.
+    fs::create_dir(folder.path("folder.csv")).unwrap();
+    let (_, error) = sweep("folder", 2);
+    contains(&error, "expected a file or nothing there, found a folder");
+    let report = ["--config", "quadcopter.toml", "--report", "folder.csv"];
+    let (_, error) = folder.ends(&report, 2);
+    contains(&error, "expected a file or nothing there, found a folder");
+}

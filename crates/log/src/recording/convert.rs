@@ -6,7 +6,7 @@ use fly_hal::{Class, Signal};
 
 use super::{Recording, Stream};
 use crate::error::LogError;
-use crate::writer::{Item, McapLog, Row};
+use crate::writer::{Item, McapLog, Row, reason};
 use crate::{FlightHeader, Header, RunMetadata};
 
 /// Group and first component of the motors' signals.
@@ -22,7 +22,7 @@ pub fn convert(mut recording: Recording<Stream>, to: impl Write + Seek) -> Resul
     let path = recording.path.clone();
     let failed = |error: mcap::McapError| LogError::Write {
         path: path.clone(),
-        reason: error.to_string(),
+        reason: reason(&error),
     };
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let count = recording.frames.len();

@@ -13,7 +13,7 @@ use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
 use crate::metadata::{CUT, FORMAT, RUN, TIMING};
-use crate::writer::mcap_options;
+use crate::writer::{mcap_options, reason};
 
 /// Statistics of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn copy(
     };
     let failed = |error: mcap::McapError| LogError::Write {
         path: log.into(),
-        reason: error.to_string(),
+        reason: reason(&error),
     };
     let mut writer = mcap_options().create(to).map_err(failed)?;
     for record in &records {

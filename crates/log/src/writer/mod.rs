@@ -145,7 +145,8 @@ impl Writer {
         let layout = Layout::new(header);
         let chunking = Chunking::new(header.flight.rate_hz);
         let start = || -> io::Result<Running> {
-            let log = McapLog::new(BufWriter::new(file), header).map_err(io::Error::other)?;
+            let log = McapLog::new(BufWriter::new(file), header)
+                .map_err(|error| io::Error::other(reason(&error)))?;
             let (queue, rows) =
                 RingBuffer::new(QUEUE_ROWS * layout.row_words() + layout.max_words());
             let (finish, metadata) = mpsc::channel();
@@ -455,7 +456,7 @@ impl Writing {
 }
 
 /// The system's message, without `mcap`'s prefix.
-fn reason(error: &mcap::McapError) -> String {
+pub(crate) fn reason(error: &mcap::McapError) -> String {
     match error {
         mcap::McapError::Io(error) => error.to_string(),
         error => error.to_string(),

@@ -47,7 +47,9 @@ pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
     let copied = export::copy(log, &options, times, &out)?;
     output::warn(&copied.skipped);
     if as_data {
-        crate::commands::print_data(&json!({ "written": out, "ticks": copied.ticks }))?;
+        crate::commands::print_data(
+            &json!({ "written": out.to_string_lossy(), "ticks": copied.ticks }),
+        )?;
     } else {
         let text = format!("{}: {} ticks\n", out.display(), copied.ticks);
         crate::commands::print(text.as_bytes())?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use fly_log::{Kind, Recording, Rows};
+use fly_log::{Kind, LogError, Recording, Rows};
 use fly_table::{Column, write_csv, write_parquet};
 
 use super::{options, output};
@@ -39,7 +39,7 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
             output::warn(&recording.skipped);
             fly_table::whole(&out, |file| {
                 let file = BufWriter::new(File::try_clone(file.as_file())?);
-                fly_log::convert(recording, file).map_err(Failure::from)
+                fly_log::convert(recording, file).map_err(|error| not_written(error, &out))
             })?;
         }
         (Format::Csv | Format::Parquet, _) => table(log, &options, format, &out)?,
@@ -69,8 +69,20 @@ pub(super) fn copy(
 ) -> Result<fly_log::Copied, Failure> {
     fly_table::whole(out, |file| {
         let file = BufWriter::new(File::try_clone(file.as_file())?);
-        fly_log::copy(log, options, &times, file).map_err(Failure::from)
+        fly_log::copy(log, options, &times, file).map_err(|error| not_written(error, out))
     })
+}
+
+/// The same error, with the file that could not be written.
+fn not_written(error: LogError, out: &Path) -> Failure {
+    match error {
+        LogError::Write { reason, .. } => LogError::Write {
+            path: out.into(),
+            reason,
+        },
+        error => error,
+    }
+    .into()
 }
 
 fn table(

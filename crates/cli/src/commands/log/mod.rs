@@ -55,6 +55,10 @@ impl From<LogError> for Failure {
 
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
-        Self::new(Exit::Internal, error)
+        let exit = match error {
+            TableError::NotAFile { .. } => Exit::Usage,
+            _ => Exit::Internal,
+        };
+        Self::new(exit, error)
     }
 }
