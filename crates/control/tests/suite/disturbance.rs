@@ -548,17 +548,9 @@ fn a_gap_in_the_states_of_a_system_is_no_disturbance() {
                 controller.observe_measured(STEP, &x, &xi);
             }
             controller.step_after(STEP, &x, &xi, &goal).expect("a law");
-            controller
-                .disturbance()
-                .expect("an observer")
-                .force()
-                .amax()
         };
         for _ in 0..3 {
-            assert_eq!(
-                observe(&mut controller, [0.4, -0.9], [0.0; 2]).to_bits() >> 63,
-                0
-            );
+            observe(&mut controller, [0.4, -0.9], [0.0; 2]);
         }
         let before = controller
             .disturbance()
