@@ -114,11 +114,11 @@ impl Lead {
         input[p..].copy_from_slice(&commands[p..]);
     }
 
-    /// Advances the commands `now` by their lags times their rates; `later` are the commands one `STEP` later.
-    fn apply(&self, now: &mut [f64], later: &[f64]) {
+    /// Advances the commands `now` by this fraction of their lags times their rates; `later` are the commands one `STEP` later.
+    fn apply(&self, fraction: f64, now: &mut [f64], later: &[f64]) {
         let pairs = now.iter_mut().zip(later).zip(&self.time_constants);
         for ((now, later), lag) in pairs {
-            *now += self.fraction * lag / STEP * (later - *now);
+            *now += fraction * lag / STEP * (later - *now);
         }
     }
 }
@@ -135,6 +135,8 @@ where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
     lead: Lead,
+    /// Whether the whole lag is compensated, whatever the lead's fraction.
+    pub(crate) is_full: bool,
     /// The plant a moment later, with everything derived from its state.
     pub(crate) plant: P,
     pub(crate) law: Law<f64, P::Dof, Dyn>,
@@ -171,6 +173,7 @@ where
         let zero = OVector::zeros_generic(n, U1);
         Self {
             lead,
+            is_full: false,
             plant: plant.clone(),
             law: law.clone(),
             desired: DesiredMotion::of_dof(n),
@@ -192,6 +195,20 @@ where
 
     pub(crate) fn lead(&self) -> &Lead {
         &self.lead
+    }
+
+    /// The fraction of each lag that the commands compensate now.
+    pub(crate) fn fraction(&self) -> f64 {
+        if self.is_full {
+            1.0
+        } else {
+            self.lead.fraction
+        }
+    }
+
+    /// The longest lag of an actuator, s.
+    pub(crate) fn longest_lag(&self) -> f64 {
+        self.lead.time_constants.iter().copied().fold(0.0, f64::max)
     }
 
     /// Replaces plant and law after a change of inputs.
@@ -269,12 +286,13 @@ where
 
     /// Writes the input of the leading commands, from the law's demand now and a moment later, if both are finite.
     pub(crate) fn lead_on(&mut self, demanded: &mut DVector<f64>) {
+        let fraction = self.fraction();
         let [now, later] = &mut self.commands;
         self.lead.commands(self.u0.as_slice(), later);
         let tilting = self.lead.rotors.rotor_ranges().filter(|r| r.len() == 2);
         for range in tilting {
             let (thrust, tilt) = (range.start, range.start + 1);
-            let lag = self.lead.time_constants[tilt] * self.lead.fraction;
+            let lag = self.lead.time_constants[tilt] * fraction;
             let turn = wrapped(later[tilt] - now[tilt]);
             let most = if lag > 0.0 {
                 LARGEST_TURN * STEP / lag
@@ -283,12 +301,12 @@ where
             };
             later[tilt] = now[tilt] + turn.clamp(-most, most);
             // A thrust is not negative.
-            let lag = self.lead.time_constants[thrust] * self.lead.fraction;
+            let lag = self.lead.time_constants[thrust] * fraction;
             if lag > 0.0 {
                 later[thrust] = later[thrust].max(now[thrust] * (1.0 - STEP / lag));
             }
         }
-        self.lead.apply(now, later);
+        self.lead.apply(fraction, now, later);
         self.lead.input(now, self.input.as_mut_slice());
         if self.input.iter().all(|u| u.is_finite()) {
             demanded.copy_from(&self.input);

@@ -123,7 +123,7 @@ where
     ) -> Result<(), StepError> {
         let step = &mut self.step;
         step.demanded.copy_from(&step.unconstrained);
-        let Some(ahead) = &mut self.ahead else {
+        let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.fraction() > 0.0) else {
             return Ok(());
         };
         ahead.let_follow(elapsed, &step.input);

@@ -137,9 +137,10 @@ where
         self.plant.input_dim()
     }
 
-    /// The lead compensation; `None` without one.
+    /// The configured lead compensation; `None` without one.
     pub fn lead(&self) -> Option<&Lead> {
-        self.ahead.as_ref().map(|ahead| ahead.lead())
+        let configured = self.ahead.as_ref().map(|ahead| ahead.lead());
+        configured.filter(|lead| lead.fraction() > 0.0)
     }
 
     /// The delay between measurement and effect of the command that state and reference are predicted over, s.

@@ -3,17 +3,22 @@
 
 use std::sync::Arc;
 
+use fly_lie::operators::angular;
 use fly_mechanics::State;
 use nalgebra::{Const, Vector3};
 
 use super::{Controller, Step};
 use crate::kinematics::OneBody;
 use crate::law::LawError;
+use crate::lead::Ahead;
 use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant};
 use crate::spin::{SpinDesign, SpinLaw};
 use crate::template::{DesiredMotion, Template};
 use crate::{Energies, ReferencePoint};
+
+/// The angle by which a body turns within the lag of its actuators that needs no full lead, rad: what it costs of the phase margin.
+const SLOW_TURN: f64 = 0.1;
 
 /// # A vehicle
 impl Controller<FreeBodyPlant> {
@@ -43,6 +48,7 @@ impl Controller<FreeBodyPlant> {
         // With constant matrices the law always exists, and no metric can be rejected.
         let done = self.advance(elapsed, state, reference);
         debug_assert_eq!(done, Ok(()));
+        self.end_full_lead(state);
         &self.step
     }
 
@@ -50,12 +56,40 @@ impl Controller<FreeBodyPlant> {
     /// neither lead nor prefer an input, there are no desired energies, and only the force of the disturbance counts. Limits, rates and
     /// [bounds](Self::set_input_bounds) hold as before.
     ///
+    /// The law that stops a spin leads the whole lag of the actuators until the body turns slowly, whatever lead is configured: in a body that turns by a
+    /// radian within a lag, thrusts that lag act about wrong axes. Baselines with internal state cannot. Allocates.
+    ///
     /// # Panics
     /// If the design is for another number of inputs.
     pub fn set_spin(&mut self, design: Option<Arc<SpinDesign>>) {
         let gravity = *self.plant.body().gravity();
         let input = self.step.input.as_slice();
+        if let (None, Some(spin)) = (&design, &self.spin)
+            && FreeBodyPlant::is_stateless(&self.strategy)
+            && spin
+                .design()
+                .lead()
+                .time_constants()
+                .iter()
+                .any(|lag| *lag > 0.0)
+        {
+            let lead = match &self.ahead {
+                Some(ahead) => ahead.lead().clone(),
+                None => spin.design().lead().clone(),
+            };
+            let mut ahead = Ahead::new(lead, &self.plant, &self.law);
+            ahead.is_full = true;
+            self.ahead = Some(Box::new(ahead));
+        }
         self.spin = design.map(|design| Box::new(SpinLaw::new(design, gravity, input)));
+    }
+
+    /// Returns to the configured lead once the body turns slowly.
+    fn end_full_lead(&mut self, state: &State<f64>) {
+        if let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.is_full) {
+            let turn = angular(&state.twist).norm() * ahead.longest_lag();
+            ahead.is_full = turn > SLOW_TURN;
+        }
     }
 
     /// The spinning-hover law; `None` while it is not in use.

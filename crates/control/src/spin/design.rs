@@ -10,6 +10,7 @@ use nalgebra::{
 use super::SteadySpin;
 use super::steady::upright;
 use crate::design::riccati::riccati;
+use crate::lead::Lead;
 use crate::linear::eigenvalues;
 
 /// The feedback about a [`SteadySpin`] with the least cost for small errors.
@@ -28,6 +29,8 @@ use crate::linear::eigenvalues;
 #[derive(Clone, Debug)]
 pub struct SpinDesign {
     spin: SteadySpin,
+    /// None, of all actuators of the vehicle.
+    lead: Lead,
     /// The remaining inputs.
     pub(super) active: Vec<usize>,
     /// Their lags, s.
@@ -78,9 +81,11 @@ impl SpinDesign {
         let lags: Vec<f64> = (active.iter())
             .map(|j| vehicle.rotors.time_constants()[*j].max(LEAST_LAG))
             .collect();
+        let lead = Lead::of_rotors(&vehicle.rotors, 0.0).ok()?;
         let motion = Motion::new(vehicle, &spin, &active);
         let held = motion.held(&spin);
         let mut design = Self {
+            lead,
             T: motion.T,
             active,
             lags,
@@ -102,6 +107,11 @@ impl SpinDesign {
     /// The spin.
     pub fn spin(&self) -> &SteadySpin {
         &self.spin
+    }
+
+    /// The lags of the vehicle's actuators, of which none is compensated.
+    pub(crate) fn lead(&self) -> &Lead {
+        &self.lead
     }
 
     /// The poles of the closed loop about the steady spin, 1/s, including those of the spin rate and of the lags.

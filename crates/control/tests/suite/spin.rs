@@ -177,6 +177,8 @@ struct Flight {
     thrusts: DVector<f64>,
     lost: usize,
     late: f64,
+    /// When the lost rotor works again, s.
+    again: f64,
     design: Arc<SpinDesign>,
     worst: f64,
 }
@@ -193,6 +195,7 @@ impl Flight {
             thrusts,
             lost,
             late,
+            again: f64::INFINITY,
             design: Arc::new(design(&vehicle, &[lost])?),
             vehicle,
             worst: 0.0,
@@ -204,7 +207,7 @@ impl Flight {
         let goal = ReferencePoint::at_rest(SE3::identity());
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let steps = (duration / STEP) as u32;
-        let (mut told, mut sum, mut count) = (false, 0.0, 0);
+        let (mut told, mut works, mut sum, mut count) = (false, false, 0.0, 0);
         for k in 0..steps {
             let time = f64::from(k) * STEP;
             if time >= self.late && !std::mem::replace(&mut told, true) {
@@ -212,13 +215,20 @@ impl Flight {
                 self.controller.set_input_bounds(&lower, &upper).unwrap();
                 self.controller.set_spin(Some(self.design.clone()));
             }
+            if time >= self.again && !std::mem::replace(&mut works, true) {
+                let [lower, upper] = bounds(4, &[]);
+                self.controller.set_input_bounds(&lower, &upper).unwrap();
+                self.controller.set_spin(None);
+            }
             self.controller.set_actuators(Some(self.thrusts.as_slice()));
             let mut step = self
                 .controller
                 .step_after(STEP, &self.state, &goal)
                 .input
                 .clone();
-            step[self.lost] = 0.0;
+            if !works {
+                step[self.lost] = 0.0;
+            }
             let lags = self.vehicle.rotors.time_constants();
             for j in 0..4 {
                 let part = if lags[j] > 0.0 {
@@ -295,6 +305,27 @@ fn a_weak_rotor_opposite_to_the_lost_one_is_not_spun_up_without_end() {
             }
             assert!(design(&vehicle(&text), &[lost]).is_some());
         }
+    }
+}
+
+/// From a full spin, in which the body turns by up to a radian and more within the lag of its rotors. Afterwards the configured lead, none, is back.
+#[test]
+fn a_rotor_that_works_again_stops_the_spin() {
+    for lag in [0.01, 0.03, 0.045, 0.06] {
+        let text = shipped().replace("time_constant = 0.03", &format!("time_constant = {lag}"));
+        let mut flight = Flight::new(&text, 1, 0.0).expect("a design");
+        flight.again = 6.0;
+        flight.fly(16.0);
+        let away = flight.state.pose.translation.norm();
+        let turn = angular(&flight.state.twist).norm();
+        println!(
+            "lag {lag} s: {away:.1e} m, {:.2} m at most, turns at {turn:.1e} rad/s",
+            flight.worst
+        );
+        assert!(away < 1e-3 && turn < 1e-3, "{lag}: {away} m, {turn} rad/s");
+        let step = flight.controller.last();
+        assert_eq!(step.demanded, step.unconstrained);
+        assert!(flight.controller.lead().is_none());
     }
 }
 
