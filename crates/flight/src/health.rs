@@ -107,6 +107,9 @@ impl fmt::Display for ActuatorEvent {
     }
 }
 
+/// The change of a health that goes on changing after which bounds and law change.
+const STEP: f64 = 0.05;
+
 /// Actuator health as the backend reports it (`actuator.{i}.health`) or the controller finds it, and the resulting
 /// bounds of the inputs.
 #[derive(Debug, Clone)]
@@ -115,8 +118,10 @@ pub struct Health {
     told: Vec<(usize, GroupBinding)>,
     /// Health of each command: 1 works fully, 0 gives nothing.
     left: Vec<f64>,
-    /// The health last reported for each command. A detected failure holds until the report changes.
+    /// The health last reported for each command.
     last: Vec<f64>,
+    /// The reported health that the bounds hold for. A detected failure holds until the report changes from it.
+    acted: Vec<f64>,
     /// Bounds of each input; infinite if nothing has changed.
     bounds: [Vec<f64>; 2],
 }
@@ -133,23 +138,31 @@ impl Health {
             told,
             left: vec![1.0; count],
             last: vec![1.0; count],
+            acted: vec![1.0; count],
             bounds: [vec![f64::NEG_INFINITY; count], vec![f64::INFINITY; count]],
         })
     }
 
-    /// Reads the health from a frame and calls `changed` with each command whose health has changed. Invalid or
-    /// non-finite values change nothing.
+    /// Reads the health from a frame, which commands account for at once, and calls `changed` with each command for which bounds and law have to change:
+    /// in steps of 0.05 while the health changes in every frame. Invalid or non-finite values change nothing.
     pub fn read(&mut self, frame: &Frame, inputs: &Inputs, mut changed: impl FnMut(usize)) {
         let mut has_changed = false;
         for (command, binding) in &self.told {
-            let health = frame.values[binding.values[0]];
-            if frame.groups[binding.group].valid && health.is_finite() {
-                let health = health.clamp(0.0, 1.0);
-                if health.total_cmp(&self.last[*command]).is_ne() {
-                    (self.last[*command], self.left[*command]) = (health, health);
-                    has_changed = true;
-                    changed(*command);
-                }
+            let (command, health) = (*command, frame.values[binding.values[0]]);
+            if !(frame.groups[binding.group].valid && health.is_finite()) {
+                continue;
+            }
+            let health = health.clamp(0.0, 1.0);
+            let before = std::mem::replace(&mut self.last[command], health);
+            if self.left[command].total_cmp(&before).is_eq() {
+                self.left[command] = health;
+            }
+            let moved = (health - self.acted[command]).abs();
+            let rests = health.total_cmp(&before).is_eq() || health <= 0.0 || health >= 1.0;
+            if moved >= STEP || (moved > 0.0 && rests) {
+                (self.acted[command], self.left[command]) = (health, health);
+                has_changed = true;
+                changed(command);
             }
         }
         if has_changed {
@@ -245,5 +258,68 @@ impl Health {
                 (lower[first], upper[first]) = (0.0, 0.0);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fly_hal::GroupStatus;
+
+    use super::*;
+
+    /// One rotor, whose health is reported in every frame.
+    #[test]
+    fn a_health_that_goes_on_changing_changes_the_law_in_steps() {
+        let system = System::from_toml(
+            r#"
+            name = "rotor"
+            [bodies.frame]
+            joint = { type = "free" }
+            mass = 1.0
+            inertia = [0.01, 0.01, 0.01]
+            [[rotors]]
+            body = "frame"
+            position = [0, 0, 0]
+            axis = [0, 0, 1]
+            thrust = [0.0, 20.0]
+            "#,
+        )
+        .expect("a rotor");
+        let description = Description::new().with_group("actuator.0");
+        let description = description.expect("canonical");
+        let mut health = Health::bind(&description, &system, false).expect("it is reported");
+        let mut frame = description.frame();
+        frame.groups[0] = GroupStatus {
+            stamp: 0,
+            valid: true,
+        };
+        let mut read = |health: &mut Health, value: f64| {
+            frame.values[0] = value;
+            let mut changes = 0;
+            health.read(&frame, &system.inputs, |_| changes += 1);
+            changes
+        };
+        assert_eq!(read(&mut health, 1.0), 0);
+        // From 1 in 1000 steps: one change for each of eleven twentieths, and one for where it rests.
+        let end = 1.0 - 0.58;
+        let ramp = (1..=1000).map(|k| 1.0 - 0.58 * f64::from(k) / 1000.0);
+        let mut changes = 0;
+        for value in ramp {
+            changes += read(&mut health, value);
+            // Commands account for all of it at once.
+            let mut commands = [4.0];
+            health.command(&mut commands, &system.inputs);
+            assert!((commands[0] - 4.0 / value).abs() < 1e-12);
+        }
+        assert_eq!(changes, 11);
+        assert_eq!([read(&mut health, end), read(&mut health, end)], [1, 0]);
+        assert!((health.bounds()[1][0] - end * 20.0).abs() < 1e-12);
+        // Both ends count at once, and noise below a step does not bring back what the motion has shown to fail.
+        assert_eq!([read(&mut health, 0.0), read(&mut health, 1.0)], [1, 1]);
+        assert_eq!(health.mark_failed(0, &system.inputs), Some(0));
+        assert_eq!([read(&mut health, 1.0), read(&mut health, 0.99)], [0, 0]);
+        assert_eq!(health.of(0), 0.0);
+        assert_eq!(read(&mut health, 0.6), 1);
+        assert_eq!(health.of(0), 0.6);
     }
 }

@@ -184,6 +184,31 @@ fn a_vehicle_that_stays_away_from_its_reference_has_diverged() {
     data(&folder, "hover.toml", &heavier, 0);
 }
 
+/// Too heavy to leave the ground, below a hover of 1 m: less than an unmodelled weight might cause.
+#[test]
+fn a_vehicle_that_never_takes_off_has_diverged() {
+    let folder = Folder::new();
+    let on_the_ground = [
+        "reference.kind=hover",
+        "reference.position=[0,0,1]",
+        "flight.duration=10",
+        "vehicle.bodies.airframe.contacts=[{box=[0.3,0.3,0.1]}]",
+        "backend.sim.initial={position=[0,0,0.05],attitude={rotation_vector=[0,0,0]}}",
+        "backend.sim.ground={height=0,stiffness=5000}",
+    ];
+    data(&folder, "quadcopter", &on_the_ground, 0);
+    let heavy =
+        r#"backend.sim.faults=[{kind="mass",masses=[{mass=5,position=[0,0,0]}],from=0,until=inf}]"#;
+    let lost = data(
+        &folder,
+        "quadcopter",
+        &[&on_the_ground[..], &[heavy]].concat(),
+        6,
+    );
+    let why = lost["notes"].to_string();
+    assert!(why.contains("did not follow its reference"), "{lost}");
+}
+
 #[test]
 fn the_shipped_flights_are_flown() {
     for config in [

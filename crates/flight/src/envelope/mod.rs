@@ -18,10 +18,13 @@
 //!   the vehicle.
 //! - Attitude: 1 rad; it counts if it grows and W has not settled. It also counts if the attitude was lost for more
 //!   than half of the flight, and for more than 2 T, all losses added up, and W has not settled.
+//! - Position: the tracked body has not moved since the controller began, by 0.1 m or a tenth of its error, although it was away from the
+//!   reference for more than 2 T: it never left the ground.
 //! - In the first 2 T both bounds are larger by `e0 + v0 T`.
 
 mod ground;
 mod lost;
+mod still;
 mod trend;
 
 use std::fmt;
@@ -33,6 +36,7 @@ use nalgebra::Vector3;
 
 pub use ground::Ground;
 use lost::{LOST, Lost};
+use still::Still;
 pub use trend::Following;
 use trend::Trend;
 
@@ -130,6 +134,13 @@ pub enum Ending {
         /// Whether it grows.
         grows: bool,
     },
+    /// The vehicle has not moved, away from its reference.
+    Stayed {
+        /// Its largest position error, m.
+        error: f64,
+        /// How far it moved, m.
+        moved: f64,
+    },
     /// The attitude was lost for most of the flight.
     LostAttitude {
         /// For how long, s.
@@ -148,6 +159,12 @@ impl fmt::Display for Ending {
                 max,
                 grows,
             } => (limit, value, max, grows),
+            Self::Stayed { error, moved } => {
+                return write!(
+                    f,
+                    "did not follow its reference: moved by at most {moved:.3} m, and was up to {error:.3} m away"
+                );
+            }
             Self::LostAttitude { lost, flown } => {
                 return write!(
                     f,
@@ -232,6 +249,7 @@ pub struct Envelope {
     lost: Lost,
     /// Trends of position and attitude error.
     trends: [Trend; 2],
+    still: Still,
     /// Time (s) of the first step, and the bounds that follow from its errors (m, rad) over T.
     began: (f64, [f64; 2]),
     /// What would count against the flight if it ended with the last step.
@@ -321,6 +339,7 @@ impl Envelope {
             gravity,
             lost: Lost::default(),
             trends: Default::default(),
+            still: Still::default(),
             began: (0.0, [0.0; 2]),
             ending: None,
             saturated_since: None,
@@ -362,6 +381,9 @@ impl Envelope {
         self.lost.record(step, self.settling);
         for (trend, error) in self.trends.iter_mut().zip(step.errors) {
             trend.record(step.time, error, step.following, self.settling);
+        }
+        if let Some((pose, _)) = state.tracked_motion() {
+            (self.still).record(step.time, &pose.translation, step.errors[0]);
         }
         self.ending = self.judge(step);
         self.saturated_since = match (step.saturated, self.saturated_since) {
@@ -448,6 +470,10 @@ impl Envelope {
             .or(stays.map(ending(Limit::PositionError, false)))
             .or(turned.map(ending(Limit::AttitudeError, true)))
             .or_else(|| self.mostly_lost(step.time - began, step.energy))
+            .or_else(|| {
+                let [error, moved] = self.still.has_stayed(TRANSIENT * self.settling)?;
+                Some(Ending::Stayed { error, moved })
+            })
     }
 
     /// A vehicle that tumbles, holds its attitude by chance for some seconds and tumbles again has lost its reference,
@@ -473,6 +499,7 @@ impl Envelope {
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, false, None);
         (self.lost, self.trends) = (Lost::default(), Default::default());
+        self.still = Still::default();
         self.ending = None;
         for watched in &mut self.watched {
             (watched.since, watched.told) = (None, false);

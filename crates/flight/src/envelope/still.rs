@@ -1,0 +1,72 @@
+//! Whether the vehicle moves at all.
+
+use nalgebra::Vector3;
+
+/// A vehicle that moved by less than this, m, and by less than this part of its error, has not moved.
+const DISTANCE: f64 = 0.1;
+const PART: f64 = 0.1;
+
+/// How far the tracked body has moved since the controller began, and for how long its error has been far larger.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Still {
+    start: Option<Vector3<f64>>,
+    moved: f64,
+    /// The largest error, m.
+    error: f64,
+    /// The time of the last step, and for how long the error was larger than all that the vehicle had moved: s.
+    last: f64,
+    apart: f64,
+}
+
+impl Still {
+    /// Counts a step.
+    pub fn record(&mut self, time: f64, position: &Vector3<f64>, error: f64) {
+        let start = *self.start.get_or_insert_with(|| {
+            self.last = time;
+            *position
+        });
+        self.moved = self.moved.max((position - start).norm());
+        let elapsed = time - self.last;
+        self.last = time;
+        self.error = self.error.max(error);
+        if error > DISTANCE && PART * error > self.moved {
+            self.apart += elapsed;
+        }
+    }
+
+    /// The largest error, m, of a vehicle that has not moved although it was away from its reference for longer than `settling` s, and how far it did move, m.
+    pub fn has_stayed(&self, settling: f64) -> Option<[f64; 2]> {
+        let stays = self.moved < DISTANCE.min(PART * self.error) && self.apart > settling;
+        stays.then_some([self.error, self.moved])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn still(position: impl Fn(f64) -> f64, reference: impl Fn(f64) -> f64) -> bool {
+        let mut still = Still::default();
+        for k in 0..=5000 {
+            let time = f64::from(k) * 2e-3;
+            let at = position(time);
+            still.record(time, &(Vector3::z() * at), (reference(time) - at).abs());
+        }
+        still.has_stayed(4.0).is_some()
+    }
+
+    #[test]
+    fn what_stays_where_it_began_has_not_followed() {
+        let round = |t: f64| 1.0 - (0.2 * std::f64::consts::PI * t).cos();
+        // On the ground, sunk in a little, below a hover, a climb, and a lap that ends where it began.
+        assert!(still(|_| 0.0, |_| 1.0));
+        assert!(still(|t| -0.01 * t.min(1.0), |t| 0.5 * t));
+        assert!(still(|_| 0.0, round));
+        // There, late, slowly on its way, moved away, and a reference that leaves at the end.
+        assert!(!still(|_| 0.0, |_| 0.0));
+        assert!(!still(|t| round((t - 0.5).max(0.0)), round));
+        assert!(!still(|t| 0.05 * t, |_| 1000.0));
+        assert!(!still(|t| -0.2 * t.min(1.0), |_| 1.0));
+        assert!(!still(|_| 0.0, |t| 5.0 * (t - 9.0).max(0.0)));
+    }
+}
