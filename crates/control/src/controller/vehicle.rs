@@ -17,7 +17,7 @@ use crate::spin::{SpinDesign, SpinLaw};
 use crate::template::{DesiredMotion, Template};
 use crate::{Energies, ReferencePoint};
 
-/// The angle by which a body turns within the lag of its actuators that needs no full lead, rad: what it costs of the phase margin.
+/// The configured lead is enough for a body that turns by less than this angle within the longest lag, rad: the phase that the lag costs.
 const SLOW_TURN: f64 = 0.1;
 
 /// # A vehicle
@@ -66,17 +66,9 @@ impl Controller<FreeBodyPlant> {
         let input = self.step.input.as_slice();
         if let (None, Some(spin)) = (&design, &self.spin)
             && FreeBodyPlant::is_stateless(&self.strategy)
-            && spin
-                .design()
-                .lead()
-                .time_constants()
-                .iter()
-                .any(|lag| *lag > 0.0)
         {
-            let lead = match &self.ahead {
-                Some(ahead) => ahead.lead().clone(),
-                None => spin.design().lead().clone(),
-            };
+            let configured = self.ahead.as_ref().map(|ahead| ahead.lead());
+            let lead = configured.unwrap_or(spin.design().lead()).clone();
             let mut ahead = Ahead::new(lead, &self.plant, &self.law);
             ahead.is_full = true;
             self.ahead = Some(Box::new(ahead));

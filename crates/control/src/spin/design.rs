@@ -29,7 +29,7 @@ use crate::linear::eigenvalues;
 #[derive(Clone, Debug)]
 pub struct SpinDesign {
     spin: SteadySpin,
-    /// None, of all actuators of the vehicle.
+    /// The lags of all rotors, for the law that stops the spin; the fraction is 0.
     lead: Lead,
     /// The remaining inputs.
     pub(super) active: Vec<usize>,
@@ -109,7 +109,7 @@ impl SpinDesign {
         &self.spin
     }
 
-    /// The lags of the vehicle's actuators, of which none is compensated.
+    /// The lags of all rotors, none of it compensated.
     pub(crate) fn lead(&self) -> &Lead {
         &self.lead
     }

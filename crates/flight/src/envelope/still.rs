@@ -34,9 +34,9 @@ impl Still {
         }
     }
 
-    /// The largest error, m, of a vehicle that has not moved although it was away from its reference for longer than `settling` s, and how far it did move, m.
-    pub fn has_stayed(&self, settling: f64) -> Option<[f64; 2]> {
-        let stays = self.moved < DISTANCE.min(PART * self.error) && self.apart > settling;
+    /// The largest error, m, of a vehicle that has not moved although it was away from its reference for more than `time` s, and how far it did move, m.
+    pub fn has_stayed(&self, time: f64) -> Option<[f64; 2]> {
+        let stays = self.moved < DISTANCE.min(PART * self.error) && self.apart > time;
         stays.then_some([self.error, self.moved])
     }
 }
