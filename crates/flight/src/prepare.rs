@@ -306,6 +306,7 @@ fn header(
             rate_hz: configuration.flight.rate_hz,
             seed: configuration.flight.seed,
             start: 0,
+            origin: None,
         },
         ..recorder::header(backend.description(), system)
     }

@@ -51,6 +51,7 @@ impl<'a> WorldRecord<'a> {
                 rate_hz: setup.flight.rate_hz,
                 seed: setup.flight.seed,
                 start: 0,
+                origin: None,
             },
             ..recorder::header(description, system)
         };

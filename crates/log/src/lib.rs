@@ -10,7 +10,7 @@ mod timing;
 mod writer;
 
 pub use error::LogError;
-pub use header::{FlightHeader, Header};
+pub use header::{FlightHeader, Header, Origin};
 pub use histogram::Histogram;
 pub use metadata::RunMetadata;
 pub use recording::{

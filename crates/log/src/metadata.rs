@@ -17,6 +17,8 @@ pub const PROFILE: &str = "fly";
 pub const LOG: &str = "fly.log";
 /// Key of the checksum over the header's records.
 const CRC: &str = "crc32";
+/// Key of the [`Origin`](crate::Origin) of a converted log, TOML.
+pub const ORIGIN: &str = "origin";
 /// Record with the configuration's text.
 pub const CONFIGURATION: &str = "fly.configuration";
 /// Record with the vehicle's text.
@@ -152,7 +154,7 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
         record(GROUPS, [("table", description.groups.join("\n"))]),
         record(COMMANDS, [("table", table(description.commands()))]),
     ];
-    let log = record(
+    let mut log = record(
         LOG,
         [
             ("format", FORMAT.to_string()),
@@ -162,6 +164,10 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
             ("start_ns", flight.start.to_string()),
         ],
     );
+    if let Some(origin) = &flight.origin {
+        let text = toml::to_string(origin).expect("texts and numbers, which TOML can hold");
+        log.metadata.insert(ORIGIN.to_owned(), text);
+    }
     records.insert(0, log);
     let crc = checksum(&records);
     records[0].metadata.insert(CRC.to_owned(), crc);

@@ -160,6 +160,69 @@ fn a_real_flight_is_followed_in_shadow() {
     common::contains(&summary, " lissajous\n");
 }
 
+/// As a replay, a plot and a report show it, and with what its reader notes.
+#[test]
+fn a_converted_log_is_as_its_original() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("flight.ulg"), made::flight(300)).unwrap();
+    folder.flies(&["log", "export", "flight.ulg", "--out", "flight.mcap"]);
+    // Copies of it, too.
+    folder.flies(&[
+        "log",
+        "cut",
+        "flight.mcap",
+        "--from",
+        "0",
+        "--out",
+        "copy.mcap",
+    ]);
+    let logs = ["flight.ulg", "flight.mcap", "copy.mcap"];
+    let summaries = logs.map(|log| {
+        let (summary, _) = replay(&folder, &["--config", "quadcopter.toml"], log, 0);
+        let again = folder.path(&format!("again-{log}.mcap"));
+        std::fs::rename(folder.path("again.mcap"), again).unwrap();
+        // The recording's name, wall times, and the size that depends on the name.
+        let differs = |line: &&str| {
+            let names = ["recording", "step time", "real-time factor", "log"];
+            names.iter().any(|name| line.starts_with(name))
+        };
+        let kept = summary.lines().map(str::trim_start);
+        let kept = kept.filter(|line| !differs(line));
+        kept.map(str::to_owned).collect::<Vec<_>>()
+    });
+    let [original, others @ ..] = &summaries;
+    for note in ["recorded motors", "setpoints", "missing topics"] {
+        assert!(
+            original.iter().any(|line| line.starts_with(note)),
+            "{original:#?}"
+        );
+    }
+    for (log, summary) in logs[1..].iter().zip(others) {
+        assert_eq!(summary, original, "{log}");
+        let again = format!("again-{log}.mcap");
+        folder.flies(&["log", "diff", "again-flight.ulg.mcap", &again]);
+        folder.flies(&["log", "diff", "flight.ulg", log]);
+        folder.flies(&["log", "check", log]);
+        let info = folder.flies(&["log", "info", log]);
+        common::contains(&info, "original         PX4 ULog\n");
+        common::contains(&info, "smoothed flown path");
+    }
+    let plots = logs.map(|log| {
+        let plot = format!("{log}.svg");
+        folder.flies(&["plot", log, "--out", &plot]);
+        std::fs::read_to_string(folder.path(&plot))
+            .unwrap()
+            .replace(log, "flight")
+            // The title.
+            .replace("copy:", "flight:")
+    });
+    let [original, others @ ..] = plots;
+    common::contains(&original, "motor 0");
+    for (log, plot) in logs[1..].iter().zip(others) {
+        assert!(plot == original, "{log}");
+    }
+}
+
 #[test]
 fn another_rate_drops_no_frame() {
     let folder = Folder::new();

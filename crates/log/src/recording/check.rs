@@ -11,6 +11,8 @@ use crate::error::LogError;
 
 /// A gap is longer than this many steps, and than this many s.
 const GAP: (f64, f64) = (4.0, 0.05);
+/// Column that tells the ticks with data, in the log of another program: its ticks are on a grid.
+const GRID: &str = "valid.pose.position";
 /// Number of findings of each kind that are listed.
 const TOLD: usize = 20;
 
@@ -82,13 +84,17 @@ impl Check {
             LogKind::Own => {
                 let survey = Survey::of(path, &options)?;
                 let rows = Rows::of_survey(path, &survey, &options)?;
-                let rate = survey.header.rate_hz;
+                let header = survey.header;
                 let mut check = Self::begin(LogKind::Own);
                 check.finished = Some(survey.run.is_some());
                 check.run = survey.run;
                 check.damaged = survey.damage.lines();
                 check.damage = survey.damage;
-                check.rows(rows, rate.recip(), None)?;
+                let data = header.origin.as_ref().map(|origin| {
+                    check.foreign(&origin.skipped, &origin.notes);
+                    GRID
+                });
+                check.rows(rows, header.rate_hz.recip(), data)?;
                 Ok(check)
             }
             LogKind::Ulog => {
@@ -96,13 +102,9 @@ impl Check {
                 let count = recording.frames.len().saturating_sub(1).max(1);
                 let step = recording.duration() / count as f64;
                 let mut check = Self::begin(LogKind::Ulog);
-                check.damaged.clone_from(&recording.skipped);
-                let notes = recording.notes.iter();
-                let dropouts = notes.filter(|(name, _)| name == "dropouts");
-                let dropouts = dropouts.map(|(name, text)| format!("{name}: {text}"));
-                check.damaged.extend(dropouts);
+                check.foreign(&recording.skipped, &recording.notes);
                 let rows = Rows::of_recording(recording)?;
-                check.rows(rows, step, Some("valid.pose.position"))?;
+                check.rows(rows, step, Some(GRID))?;
                 Ok(check)
             }
         }
@@ -132,6 +134,14 @@ impl Check {
             gaps_count: 0,
             non_finite: Vec::new(),
         }
+    }
+
+    /// What the reader of another program's log found.
+    fn foreign(&mut self, skipped: &[String], notes: &[(String, String)]) {
+        self.damaged.extend_from_slice(skipped);
+        let dropouts = notes.iter().filter(|(name, _)| name == "dropouts");
+        let dropouts = dropouts.map(|(name, text)| format!("{name}: {text}"));
+        self.damaged.extend(dropouts);
     }
 
     /// Checks all rows. In a log whose ticks are on a grid, only those count in which the column `data` is true.

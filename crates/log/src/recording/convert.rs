@@ -2,19 +2,32 @@
 
 use std::io::{Seek, Write};
 
-use fly_hal::{Class, Signal};
+use fly_hal::{Class, GroupStatus, Signal};
 
-use super::{Recording, Stream};
+use super::{Frame, Recording, Stream};
 use crate::error::LogError;
 use crate::writer::{Item, McapLog, Row, reason};
-use crate::{FlightHeader, Header, RunMetadata};
+use crate::{FlightHeader, Header, Origin, RunMetadata};
 
 /// Group and first component of the motors' signals.
-const MOTOR: &str = "motor";
+pub const MOTOR: &str = "motor";
+
+/// The signal of a motor.
+pub fn motor(index: usize) -> String {
+    format!("{MOTOR}.{index}")
+}
+
+/// The group of the motors in this tick, if there are any.
+pub fn motors_status(frame: &Frame) -> Option<GroupStatus> {
+    (!frame.motors.is_empty()).then(|| GroupStatus {
+        stamp: frame.time,
+        valid: frame.motors.iter().all(|value| value.is_finite()),
+    })
+}
 
 /// Writes a recording as a log of this program: its ticks with their signals and groups, and the motors of a ULog as
-/// the signals `motor.0`, `motor.1` and so on. A recording of this program loses everything outside its ticks;
-/// [`copy`](super::copy) keeps it.
+/// the signals `motor.0`, `motor.1` and so on. Read again, it is the same recording, with its notes. A recording of this
+/// program loses everything outside its ticks; [`copy`](super::copy) keeps it.
 ///
 /// # Errors
 /// [`LogError::Open`] if the recording cannot be read any more, [`LogError::Write`] if `to` cannot be written.
@@ -34,7 +47,7 @@ pub fn convert(mut recording: Recording<Stream>, to: impl Write + Seek) -> Resul
         let group = description.groups.len();
         description.groups.push(MOTOR.to_owned());
         description.signals.extend((0..motors).map(|i| Signal {
-            name: format!("{MOTOR}.{i}"),
+            name: motor(i),
             unit: "1".to_owned(),
             class: Class::Auxiliary,
             group: Some(group),
@@ -46,6 +59,11 @@ pub fn convert(mut recording: Recording<Stream>, to: impl Write + Seek) -> Resul
             backend: recording.kind.name().to_owned(),
             rate_hz: if rate.is_finite() { rate } else { 0.0 },
             start: recording.frames.first(),
+            origin: Some(Origin {
+                skipped: recording.skipped,
+                notes: recording.notes,
+                motors: recording.motors,
+            }),
             ..FlightHeader::default()
         },
         description,
@@ -64,12 +82,7 @@ pub fn convert(mut recording: Recording<Stream>, to: impl Write + Seek) -> Resul
         values.extend_from_slice(frame.motors);
         groups.clear();
         groups.extend_from_slice(frame.groups);
-        if motors > 0 {
-            groups.push(fly_hal::GroupStatus {
-                stamp: frame.time,
-                valid: frame.motors.iter().all(|value| value.is_finite()),
-            });
-        }
+        groups.extend(motors_status(&frame));
         let row = Row {
             time: frame.time,
             status: frame.status,

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::ops::Range;
 
 use fly_hal::signal::{RECORDED, recorded};
 use fly_hal::{Class, Description, Signal};
 use mcap::records::Metadata;
 
 use super::container::{Container, Limits, Part, Refusal};
+use super::convert::motor;
 use super::described;
 use super::source::Source;
-use crate::FlightHeader;
 use crate::metadata::{
-    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, SIGNALS, VEHICLE, checksum, signals,
+    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum, signals,
 };
+use crate::{FlightHeader, Origin};
 
 /// Largest number of signals, groups and commands in a log.
 const MAX_SIGNALS: usize = 1 << 14;
@@ -37,6 +39,8 @@ pub struct Shape {
     pub declared: [usize; 3],
     /// Index of the group of the recorded commands.
     pub recorded: usize,
+    /// Indices of the recorded frame's values that are outputs of motors, in a converted log.
+    pub motors: Range<usize>,
 }
 
 impl Head {
@@ -86,6 +90,12 @@ impl Head {
         self.records.contains_key(LOG)
     }
 
+    /// Whether this log was converted from one of another program.
+    fn is_converted(&self) -> bool {
+        let log = self.records.get(LOG);
+        log.is_some_and(|log| log.metadata.contains_key(ORIGIN))
+    }
+
     /// The flight; missing texts are empty.
     pub fn flight(&self) -> FlightHeader {
         let text = |record: &str, key: &str| {
@@ -102,6 +112,9 @@ impl Head {
             rate_hz: text(LOG, "rate_hz").parse().unwrap_or_default(),
             seed: text(LOG, "seed").parse().unwrap_or_default(),
             start: text(LOG, "start_ns").parse().unwrap_or_default(),
+            origin: toml::from_str(&text(LOG, ORIGIN))
+                .ok()
+                .filter(|_| self.is_converted()),
         }
     }
 
@@ -195,7 +208,35 @@ impl Shape {
             kept,
             declared,
             recorded,
+            motors: 0..0,
         })
+    }
+
+    /// Separates the outputs of the motors from the signals: they are the last ones of a converted log, and its last group.
+    pub fn split_motors(&mut self, origin: &Origin) -> Result<(), Refusal> {
+        let Some(motors) = &origin.motors else {
+            return Ok(());
+        };
+        let Description {
+            signals, groups, ..
+        } = &mut self.description;
+        let [values, _, commands] = self.declared;
+        let first = values.saturating_sub(motors.count);
+        let expected = (0..motors.count).map(motor);
+        let found = signals[first.min(signals.len())..].iter();
+        if commands > 0
+            || !found
+                .map(|signal| &signal.name)
+                .eq(expected.collect::<Vec<_>>().iter())
+        {
+            let expected = format!("{} motors as the last signals", motors.count);
+            return Err((expected, "others".to_owned()));
+        }
+        signals.truncate(first);
+        groups.pop();
+        self.kept.truncate(first);
+        self.motors = first..values;
+        Ok(())
     }
 }
 

@@ -109,8 +109,17 @@ pub struct Recording<T = Frames> {
     pub skipped: Vec<String>,
     /// Notes on how the data was processed: a short name and a sentence each.
     pub notes: Vec<(String, String)>,
-    /// Recorded motors of a ULog; a log of this program has `recorded.*` signals instead.
+    /// Recorded motors of another program's log; one of this program has `recorded.*` signals instead.
     pub motors: Option<Motors>,
+}
+
+impl<T> Recording<T> {
+    /// Whether another program recorded the flight: without a configuration, and with motors instead of commands. A log that was
+    /// [converted] is as the original.
+    pub fn is_foreign(&self) -> bool {
+        let header = self.header.as_ref();
+        header.is_none_or(|header| header.origin.is_some())
+    }
 }
 
 impl Recording<Stream> {

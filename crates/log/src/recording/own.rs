@@ -17,7 +17,7 @@ use super::{Kind, Options, Recording};
 use crate::error::LogError;
 use crate::metadata::{CHANNELS, FORMAT};
 use crate::schema::fly;
-use crate::{RunMetadata, Status};
+use crate::{Origin, RunMetadata, Status};
 
 /// One record may use this fraction of the memory: it is held compressed and decompressed, and the configuration
 /// several times.
@@ -36,7 +36,13 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
         ratio: RATIO,
     };
     let head = Head::read(&source, limits).map_err(unreadable)?;
-    let shape = head.shape().map(Arc::new);
+    let header = head.flight();
+    let shape = head.shape().and_then(|mut shape| {
+        if let Some(origin) = &header.origin {
+            shape.split_motors(origin)?;
+        }
+        Ok(Arc::new(shape))
+    });
     let mut reader = Reader::new(source.clone(), limits, shape.clone());
     let mut span = Span::default();
     let mut before_damage = None;
@@ -60,7 +66,7 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
         return Err(match fault.found {
             None => fault.refuse(path, span.count),
             Some(_) if !head.is_own() => {
-                LogError::other_mcap(path, head.shape().err().unwrap_or_default())
+                LogError::other_mcap(path, shape.err().unwrap_or_default())
             }
             Some(_) => fault.refuse(path, before_damage.unwrap_or(span.count)),
         });
@@ -72,6 +78,13 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
             reason: "it holds no frame".into(),
         });
     }
+    let mut skipped = damage.lines();
+    let Origin {
+        skipped: before,
+        notes,
+        motors,
+    } = header.origin.clone().unwrap_or_default();
+    skipped.extend(before);
     Ok(Recording {
         path: path.into(),
         kind: Kind::Own,
@@ -81,11 +94,11 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
             &shape.description,
         ),
         description: shape.description.clone(),
-        header: Some(head.flight()),
+        header: Some(header),
         run: reader.run.take(),
-        skipped: damage.lines(),
-        notes: Vec::new(),
-        motors: None,
+        skipped,
+        notes,
+        motors,
     })
 }
 
@@ -121,6 +134,7 @@ struct Tick {
     status: Status,
     values: Vec<f64>,
     groups: Vec<GroupStatus>,
+    motors: Vec<f64>,
 }
 
 impl Ticks for Reader {
@@ -151,7 +165,7 @@ impl Reader {
             status: self.current.status,
             values: &self.current.values,
             groups: &self.current.groups,
-            motors: &[],
+            motors: &self.current.motors,
         }
     }
 
@@ -227,10 +241,14 @@ impl Reader {
         next.values
             .extend(shape.kept.iter().map(|&i| message.values[i]));
         next.values.resize(description.signals.len(), f64::NAN);
+        next.motors.clear();
+        next.motors
+            .extend_from_slice(&message.values[shape.motors.clone()]);
         next.groups.clear();
         let groups = message.stamps_ns.iter().zip(&message.valid);
         next.groups
             .extend(groups.map(|(&stamp, &valid)| GroupStatus { stamp, valid }));
+        // Adds that of the commands; drops that of the motors.
         next.groups
             .resize(description.groups.len(), GroupStatus::default());
         // The commands stay NaN and invalid until they arrive.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fly_table::{Cell, Column, Kind};
 use prost::Message as _;
 
+use super::convert;
 use super::survey::{Survey, Widths};
 use super::{Kind as LogKind, Messages, Options, Recording, Stream};
 use crate::Status;
@@ -38,7 +39,7 @@ pub struct Row {
 /// | `control.*` | the controller's step: errors, inputs, energies |
 /// | such as `command.rotor.0.thrust` | what was sent |
 /// | `estimate.*` | what an estimator made of the sensors |
-/// | such as `motor.0` | of a ULog: thrust by the largest one |
+/// | such as `motor.0` | of a ULog: thrust by the largest one; `stamp.motor`, `valid.motor` |
 #[derive(Debug)]
 pub struct Rows {
     path: PathBuf,
@@ -102,9 +103,10 @@ impl Rows {
         let mut columns = first_columns();
         let description = &recording.description;
         columns.extend((description.signals.iter()).map(of_signal));
-        columns.extend(of_groups(&description.groups));
+        columns.extend(of_groups(description.groups.iter().map(String::as_str)));
         let motors = recording.motors.as_ref().map_or(0, |motors| motors.count);
-        columns.extend((0..motors).map(|i| Column::new(format!("motor.{i}"), Kind::Float, "1")));
+        columns.extend((0..motors).map(|i| Column::new(convert::motor(i), Kind::Float, "1")));
+        columns.extend(of_groups(recording.motors.iter().map(|_| convert::MOTOR)));
         Ok(Self {
             path: recording.path.clone(),
             columns,
@@ -150,13 +152,13 @@ fn of_signal(signal: &fly_hal::Signal) -> Column {
     Column::new(signal.name.clone(), Kind::Float, signal.unit.clone())
 }
 
-fn of_groups(groups: &[String]) -> impl Iterator<Item = Column> {
-    let stamps = groups
-        .iter()
-        .map(|group| Column::new(format!("stamp.{group}"), Kind::Integer, "ns"));
-    let valid = groups
-        .iter()
-        .map(|group| Column::new(format!("valid.{group}"), Kind::Boolean, ""));
+fn of_groups<'a>(
+    groups: impl IntoIterator<Item = &'a str> + Clone,
+) -> impl Iterator<Item = Column> {
+    let stamps = groups.clone().into_iter();
+    let stamps = stamps.map(|group| Column::new(format!("stamp.{group}"), Kind::Integer, "ns"));
+    let valid = groups.into_iter();
+    let valid = valid.map(|group| Column::new(format!("valid.{group}"), Kind::Boolean, ""));
     stamps.chain(valid)
 }
 
@@ -253,7 +255,9 @@ fn own_columns(messages: &Messages, survey: &Survey) -> (Vec<Column>, Places) {
         widths,
         ..Places::default()
     };
-    columns.0.extend(of_groups(&messages.groups));
+    columns
+        .0
+        .extend(of_groups(messages.groups.iter().map(String::as_str)));
     places.state = columns.0.len();
     if has("/fly/state") {
         columns.motion("state");
@@ -521,6 +525,9 @@ fn read_ulog(recording: &mut Recording<Stream>, width: usize) -> Result<Option<R
         cells.extend(frame.groups.iter().map(|group| Cell::Integer(group.stamp)));
         cells.extend(frame.groups.iter().map(|group| Cell::Boolean(group.valid)));
         cells.extend(frame.motors.iter().map(|v| Cell::Float(*v)));
+        let status = convert::motors_status(&frame);
+        let status = status.map(|group| [Cell::Integer(group.stamp), Cell::Boolean(group.valid)]);
+        cells.extend(status.into_iter().flatten());
         Row { time, cells }
     }))
 }

@@ -114,7 +114,7 @@ fn a_made_up_flight_comes_out_in_our_frames() {
     assert_eq!(group(&recording, k, "setpoint"), [1.0]);
     let motors = recording.motors.unwrap();
     assert_eq!(
-        (motors.count, motors.hover_source),
+        (motors.count, motors.hover_source.as_str()),
         (4, "parameter MPC_THR_HOVER")
     );
     let frame = recording.frames.get(k).unwrap();

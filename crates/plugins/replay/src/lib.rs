@@ -21,7 +21,7 @@
 //! configuration gives the same commands. The commands of the log are the signals `recorded.<command>` of the same frame,
 //! and the commands of the backend are those of the log.
 //!
-//! A ULog is resampled on a regular grid (see `fly_log::recording`); the reference is the one in the log
+//! A ULog is resampled on a regular grid (see `fly_log::recording`), as is a log that was converted from one; the reference is the one in the log
 //! (`setpoint.*`), the commands are those of the configured vehicle, and the recorded motors are converted to them as the
 //! [report](fly_hal::Backend::report) says.
 //!
@@ -41,7 +41,7 @@ use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
     Info, ReadOutcome,
 };
-use fly_log::{Kind, LogError, Options, Recording, Status, Stream};
+use fly_log::{LogError, Options, Recording, Status, Stream};
 use fly_mechanics::Vehicle;
 
 use motors::Thrusts;
@@ -103,12 +103,13 @@ impl Backend for Replay {
         }
         let mut report = describe(&recording, &path);
         let [from, until] = range(&recording, &settings)?;
-        let recorded = (recording.header.as_ref()).map(|header| header.configuration.clone());
-        let (mut description, thrusts) = match recording.kind {
-            Kind::Own => (own(&recording, log.span())?, None),
-            Kind::Ulog => ulog(&recording, configuration, &settings, &mut report)?,
+        let (mut description, thrusts) = if recording.is_foreign() {
+            foreign(&recording, configuration, &settings, &mut report)?
+        } else {
+            (own(&recording, log.span())?, None)
         };
-        description.configuration = recorded;
+        let own = recording.header.filter(|header| header.origin.is_none());
+        description.configuration = own.map(|header| header.configuration);
         let mut replay = Self {
             description,
             stream: recording.frames,
@@ -265,8 +266,8 @@ fn own(recording: &Recording<Stream>, log: Range<usize>) -> Result<Description, 
     description.with_signals(commands)
 }
 
-/// A ULog: its motors become commands of the configured vehicle.
-fn ulog(
+/// The log of another program: its motors become commands of the configured vehicle.
+fn foreign(
     recording: &Recording<Stream>,
     configuration: &Configuration,
     settings: &Settings,

@@ -95,7 +95,9 @@ fn thrust_max(
             positive(value, 1.0, "an output above 0 and at most 1")?,
             "as configured",
         )),
-        None => motors.hover.map(|hover| (hover, motors.hover_source)),
+        None => motors
+            .hover
+            .map(|hover| (hover, motors.hover_source.as_str())),
     };
     if let Some((hover, source)) = hover {
         let weight = vehicle.body.inertia().mass() * vehicle.body.gravity().norm();
@@ -263,7 +265,7 @@ mod tests {
                 motor(-1.0, -1.0, 0.05),
             ],
             hover: Some(0.5),
-            hover_source: "a test",
+            hover_source: "a test".to_owned(),
             source: String::new(),
         }
     }

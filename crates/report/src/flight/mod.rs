@@ -1,13 +1,13 @@
 //! The data of a flight for a report: columns over time, poses, events, statistics.
 
 mod collect;
+mod foreign;
 mod live;
 mod numbers;
 mod own;
 mod places;
 mod row;
 mod statistics;
-mod ulog;
 
 use std::path::{Path, PathBuf};
 
@@ -99,7 +99,7 @@ impl Flight {
         described.unwrap_or(self.scene.bodies.len())
     }
 
-    /// Reads a log of this program or a PX4 ULog. A truncated or damaged log is read as far as possible, with
+    /// Reads a log of this program, a PX4 ULog, or a log that was converted from one. A truncated or damaged log is read as far as possible, with
     /// [`notes`](Self::notes) on it.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Flight {
         let path = path.as_ref();
         match Kind::of(path)? {
             Kind::Own => own::read(path),
-            Kind::Ulog => ulog::read(path),
+            Kind::Ulog => foreign::read(path),
         }
     }
 }

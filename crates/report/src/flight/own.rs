@@ -104,6 +104,9 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         ..Options::default()
     };
     let mut messages = Messages::open(path, &options)?;
+    if messages.header.origin.is_some() {
+        return super::foreign::read(path);
+    }
     let signals = Signals {
         of_frame: &messages.signals,
         groups: &messages.groups,

@@ -55,7 +55,9 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
     });
     let count = ticks.map_or(0, |frames| frames.messages);
     let header = &survey.header;
-    let damaged = survey.damage.lines();
+    let mut damaged = survey.damage.lines();
+    let origin = header.origin.clone().unwrap_or_default();
+    damaged.extend(origin.skipped);
     if json {
         let topics = survey.topics.iter().map(|topic| {
             json!({
@@ -71,16 +73,21 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
                 "timing": run.timing.as_ref().map(timing_data),
             })
         });
-        let all = json!({
+        let mut all = json!({
             "kind": Kind::Own.name(), "bytes": survey.bytes, "ticks": count, "first": span[0], "last": span[1],
             "name": header.name, "vehicle": header.vehicle_name, "backend": header.backend, "rate_hz": header.rate_hz, "seed": header.seed,
             "topics": topics.collect::<Vec<_>>(), "run": run, "damage": damaged,
         });
+        if header.origin.is_some() {
+            all["notes"] = notes(&origin.notes);
+        }
         return Ok(format!("{all:#}\n"));
     }
     let mut text = String::new();
+    // The notes of a converted log have longer names.
+    let width = if origin.notes.is_empty() { 10 } else { 16 };
     let mut line = |label: &str, value: String| {
-        let _ = writeln!(text, "{label:10} {value}");
+        let _ = writeln!(text, "{label:width$} {value}");
     };
     line("log", format!("{}, {}", log.display(), Kind::Own.name()));
     line("size", size(survey.bytes));
@@ -88,11 +95,17 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
         line("name", header.name.clone());
     }
     line("vehicle", header.vehicle_name.clone());
-    line(
-        "backend",
-        format!("{}, seed {}", header.backend, header.seed),
-    );
+    match header.origin {
+        Some(_) => line("original", header.backend.clone()),
+        None => line(
+            "backend",
+            format!("{}, seed {}", header.backend, header.seed),
+        ),
+    }
     line("flight", flight(span, count, Some(header.rate_hz)));
+    for (name, note) in origin.notes {
+        line(&name, note);
+    }
     match &survey.run {
         Some(run) => run_lines(run, &mut line),
         None => line(
@@ -202,14 +215,9 @@ fn ulog(log: &Path, json: bool) -> Result<String, Failure> {
     let bytes = std::fs::metadata(log)?.len();
     let (count, duration) = (recording.frames.len(), recording.duration());
     if json {
-        let notes: Vec<_> = recording
-            .notes
-            .iter()
-            .map(|(name, text)| json!({ "name": name, "text": text }))
-            .collect();
         let all = json!({
             "kind": Kind::Ulog.name(), "bytes": bytes, "ticks": count, "first": 0.0, "last": duration,
-            "notes": notes, "damage": recording.skipped,
+            "notes": notes(&recording.notes), "damage": recording.skipped,
         });
         return Ok(format!("{all:#}\n"));
     }
@@ -229,7 +237,16 @@ fn ulog(log: &Path, json: bool) -> Result<String, Failure> {
     Ok(text)
 }
 
+fn notes(notes: &[(String, String)]) -> serde_json::Value {
+    let notes = notes.iter();
+    notes
+        .map(|(name, text)| json!({ "name": name, "text": text }))
+        .collect()
+}
+
 fn flight([first, last]: [f64; 2], ticks: u64, rate: Option<f64>) -> String {
+    // That of a converted log is computed from its times.
+    let rate = rate.map(|rate| (rate * 1e3).round() * 1e-3);
     let rate = rate.map_or_else(String::new, |rate| format!(" at {rate} Hz"));
     format!(
         "{:.3} s, from {first:.3} s to {last:.3} s, {ticks} ticks{rate}",

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use super::series::Series;
 use super::topics::{CONTROLS, OUTPUTS, Topics, too_much};
 
@@ -10,7 +12,7 @@ use super::topics::{CONTROLS, OUTPUTS, Topics, too_much};
 pub const MAX_MOTORS: usize = CONTROLS.len();
 
 /// Recorded motors of a ULog.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Motors {
     /// Number of motors.
     pub count: usize,
@@ -19,14 +21,14 @@ pub struct Motors {
     /// Output in hover, a fraction, if the log contains it.
     pub hover: Option<f64>,
     /// The source of `hover`.
-    pub hover_source: &'static str,
+    pub hover_source: String,
     /// The source of the outputs.
     pub source: String,
 }
 
 /// A motor of the autopilot's control allocation. Often only directions are valid: many configurations have arms of
 /// length 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct MotorGeometry {
     /// Forward of the centre, body x (FLU), m or arbitrary unit.
     pub x: f64,
@@ -99,7 +101,7 @@ pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
         count,
         geometry,
         hover: hover.filter(|h| (0.02..=1.0).contains(h)),
-        hover_source,
+        hover_source: hover_source.to_owned(),
         source,
     };
     Ok(Some((motors, Outputs { count, series })))

@@ -1,8 +1,8 @@
-//! Reads a PX4 ULog: the flown path, setpoints and motors, without energies or a verdict.
+//! Reads the log of another program, such as a PX4 ULog: the flown path, setpoints and motors, without energies or a verdict.
 
 use std::path::Path;
 
-use fly_log::{Kind, LogError, Motors, Options, Recording, Status};
+use fly_log::{LogError, Motors, Options, Recording, Status};
 
 use super::Flight;
 use super::collect::Collector;
@@ -41,7 +41,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         .enumerate()
         .collect();
     let places = Places::new(&signals, &recording.description.groups, &[]);
-    let mut collector = Collector::new(path, Kind::Ulog, rate, scene);
+    let mut collector = Collector::new(path, recording.kind, rate, scene);
     let flight = &mut collector.flight;
     flight.name = name.to_string();
     let count = motors.map_or(0, |motors| motors.count);
@@ -85,7 +85,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     collector.finish()
 }
 
-/// The vehicle described by a ULog's parameters: the positions of its motors.
+/// The vehicle described by the autopilot's parameters: the positions of its motors.
 fn of_motors(name: &str, motors: &Motors) -> Scene {
     let mut scene = Scene::unknown(vec![name.to_owned()]);
     let reach = |x: f64, y: f64| x.hypot(y);
