@@ -500,7 +500,7 @@ impl Flight<'_> {
         );
         let ending = self.pilot.ending().or(self.recorder.ending());
         if let (Verdict::Diverged, Some(ending)) = (verdict, ending) {
-            self.notes.push(ending.to_string());
+            self.notes.push(ending);
         }
         let [reads, writes] = self.link.errors();
         let statistics = &summary.statistics;

@@ -12,7 +12,7 @@ use fly_lie::SE3;
 use nalgebra::Vector3;
 
 use super::binding::Binding;
-use super::envelope::{Bound, Ending, Envelope, Exceeded, Following, Ground, Observed};
+use super::envelope::{Bound, Envelope, Exceeded, Following, Ground, Observed};
 use super::guidance::Guidance;
 use super::health::{ActuatorEvent, Health, Source};
 use super::limits;
@@ -850,7 +850,7 @@ impl Pilot {
     }
 
     /// The error that was too large, and not decreasing, when the flight ended.
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<String> {
         self.parts.envelope.as_ref().and_then(Envelope::ending)
     }
 

@@ -16,7 +16,7 @@ use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
 use crate::energy::EnergyWatch;
-use crate::envelope::{Ending, Envelope};
+use crate::envelope::Envelope;
 use crate::estimation::Estimation;
 use crate::link::Tick;
 use crate::messages::Message;
@@ -295,7 +295,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The true error that was too large, and not decreasing, when the flight ended.
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<String> {
         self.judge.as_ref().and_then(Envelope::ending)
     }
 

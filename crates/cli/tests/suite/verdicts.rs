@@ -424,3 +424,35 @@ fn what_keeps_w_from_falling_is_told() {
         "{disturbed}"
     );
 }
+
+/// Pauses of the control do not excuse a vehicle that was lost before them.
+#[test]
+fn a_lost_vehicle_stays_lost_after_every_pause() {
+    let folder = Folder::new();
+    let mut faults = String::from("backend.sim.faults=[");
+    for rotor in [0, 2] {
+        faults += &format!("{{kind='dead',actuator='rotor.{rotor}.thrust',from=2,until=inf}},");
+    }
+    for from in [4, 7, 10, 13, 16, 19] {
+        faults += &format!("{{kind='missing',from={from},until={from}.1}},");
+    }
+    faults += "]";
+    let flown = data(
+        &folder,
+        "quadcopter",
+        &["reference.kind=hover", "flight.duration=20", &faults],
+        6,
+    );
+    contains(&flown["notes"].to_string(), "position error of ");
+}
+
+/// The mean over the last seconds remembers what has passed, the energy does not.
+#[test]
+fn what_has_settled_again_is_flown() {
+    let folder = Folder::new();
+    let fault = "backend.sim.faults=[{kind='dead',actuator='rotor.0.thrust',from=2,until=10}]";
+    for duration in ["flight.duration=14.5", "flight.duration=15"] {
+        let set = ["reference.kind=hover", duration, fault];
+        data(&folder, "hexacopter", &set, 0);
+    }
+}

@@ -4,7 +4,8 @@
 //! magnitude of the real part of the slowest pole.
 //!
 //! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice the error that would arise if nothing held the
-//!   vehicle during the settling time; e0 and v0 are the errors of position and velocity when the controller begins.
+//!   vehicle during the settling time; e0 and v0 are the errors of position and velocity when the controller begins. After
+//!   a failsafe it begins anew, but a flight that ends outside of its first bound has diverged.
 //! - **Attitude error**: the attitude is lost if the root mean square of the error over T exceeds 1 rad, where no
 //!   linearised loop holds, for 5 T, and the total error energy W has not settled either. Joints that settle in another
 //!   configuration with the same tool pose are not lost.
@@ -256,8 +257,11 @@ pub struct Envelope {
     ending: Option<Ending>,
     saturated_since: Option<f64>,
     started: bool,
-    /// Whether the loop had lost its reference in the last step.
-    diverged: bool,
+    /// Why the loop had lost its reference in the last step.
+    diverged: Option<Exceeded>,
+    /// The bound of the position error when the controller first began, m. It does not grow with the errors after a failsafe, in which
+    /// the vehicle may have been lost.
+    first: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -344,7 +348,8 @@ impl Envelope {
             ending: None,
             saturated_since: None,
             started: false,
-            diverged: false,
+            diverged: None,
+            first: None,
         }
     }
 
@@ -372,6 +377,7 @@ impl Envelope {
             self.began = (step.time, [begin(0), begin(1)]);
             let fall = 0.5 * self.gravity * self.settling * self.settling;
             let bound = FACTOR * (begin(0) + fall);
+            self.first.get_or_insert(bound);
             for watched in self.watched.iter_mut().filter(|watched| watched.diverged) {
                 if watched.bound.limit == Limit::PositionError {
                     watched.bound.max = bound;
@@ -391,7 +397,7 @@ impl Envelope {
             (true, since) => since,
             (false, _) => None,
         };
-        self.diverged = false;
+        self.diverged = None;
         let mut exceeded = None;
         for watched in &mut self.watched {
             let Bound {
@@ -420,6 +426,22 @@ impl Envelope {
                 // These are limits of the ground.
                 Limit::Touchdown | Limit::Depth => continue,
             };
+            // That of the verdict.
+            let first = self
+                .first
+                .filter(|_| watched.diverged && limit == Limit::PositionError);
+            if let Some(max) = first
+                && (value > max || value.is_nan())
+            {
+                self.diverged = Some(Exceeded {
+                    bound: Bound {
+                        max,
+                        ..watched.bound
+                    },
+                    value,
+                    diverged: true,
+                });
+            }
             // A NaN violates every limit.
             if value <= max {
                 (watched.since, watched.told) = (None, false);
@@ -432,7 +454,14 @@ impl Envelope {
                 }
                 _ => (step.time - since, 0.0),
             };
-            self.diverged |= watched.diverged && lasting >= transient;
+            let settled = limit == Limit::LostAttitude && self.lost.has_settled(step.energy);
+            if watched.diverged && lasting >= transient && !settled && first.is_none() {
+                self.diverged = Some(Exceeded {
+                    bound: watched.bound,
+                    value,
+                    diverged: true,
+                });
+            }
             let answered = lasting >= after && watched.bound.then.is_some();
             if answered && exceeded.is_none() && !std::mem::replace(&mut watched.told, true) {
                 exceeded = Some(Exceeded {
@@ -487,17 +516,18 @@ impl Envelope {
     /// Whether the loop had lost its reference in the last step: too far away, tilted too far for a whole settling
     /// time, or [not returning](Self::ending).
     pub fn has_diverged(&self) -> bool {
-        self.diverged || self.ending.is_some()
+        self.diverged.is_some() || self.ending.is_some()
     }
 
     /// What would count against the flight if it ended with the last step.
-    pub fn ending(&self) -> Option<Ending> {
-        self.ending
+    pub fn ending(&self) -> Option<String> {
+        let ending = self.ending.map(|ending| ending.to_string());
+        ending.or_else(|| self.diverged.map(|exceeded| exceeded.to_string()))
     }
 
     /// Forgets the history; call it when the reference jumps.
     pub fn restart(&mut self) {
-        (self.started, self.diverged, self.saturated_since) = (false, false, None);
+        (self.started, self.diverged, self.saturated_since) = (false, None, None);
         (self.lost, self.trends) = (Lost::default(), Default::default());
         self.still = Still::default();
         self.ending = None;

@@ -42,6 +42,9 @@ const DELAYS: [f64; 2] = [0.05, 0.25];
 /// Default correction timeouts (s): with motion capture, and with GNSS alone.
 const TIMEOUTS: [f64; 2] = [0.5, 2.0];
 
+/// How many times longer than both together a gyroscope or an accelerometer alone may repeat its numbers: they may be rounded.
+const ALONE: i64 = 5;
+
 /// Length of [`Estimation::numbers`] without the innovations of the sensors.
 pub const NUMBERS: usize = 7 + 6 + 6 + 15;
 
@@ -52,9 +55,9 @@ pub struct Estimation {
     imu: [StateBinding; 2],
     /// Position of the IMU, m, body frame.
     imu_place: Vector3<f64>,
-    /// The last sample that was used, with its stamp, and since when (ns) its values have been unchanged.
+    /// The last sample that was used, with its stamp, and since when (ns) the values of each group have been unchanged.
     sample: Option<(i64, Imu)>,
-    same_since: i64,
+    same_since: [i64; 2],
     sensors: Vec<Sensor>,
     unused: Vec<String>,
     parameters: EstimatorParameters,
@@ -130,7 +133,7 @@ impl Estimation {
             imu: bound.imu,
             imu_place: section.imu.position.into(),
             sample: None,
-            same_since: 0,
+            same_since: [0; 2],
             numbers: vec![f64::NAN; NUMBERS + bound.sensors.len()],
             sensors: bound.sensors,
             unused: bound.unused,
@@ -251,10 +254,15 @@ impl Estimation {
         if stamp != other || last.is_some_and(|last| stamp <= last) {
             return Ok(());
         }
-        let repeats = self.sample.is_some_and(|(_, before)| before == imu);
-        self.sample = Some((stamp, imu));
-        if !repeats {
-            self.same_since = stamp;
+        let before = self.sample.replace((stamp, imu)).map(|(_, before)| before);
+        let repeats = [
+            before.is_some_and(|before| before.gyro == gyro),
+            before.is_some_and(|before| before.accelerometer == accelerometer),
+        ];
+        for (since, repeats) in self.same_since.iter_mut().zip(repeats) {
+            if !repeats {
+                *since = stamp;
+            }
         }
         if self.started.is_none() {
             let since = stamp.saturating_sub(last.unwrap_or(stamp));
@@ -289,10 +297,17 @@ impl Estimation {
                 };
             }
         }
-        if stamp.saturating_sub(self.same_since) > self.stale_after {
-            return Err(Fault::Frozen(self.imu[0].group.group));
-        }
-        Ok(())
+        let same = self.same_since.map(|since| stamp.saturating_sub(since));
+        let both = same[0].min(same[1]) > self.stale_after;
+        let alone = same.map(|same| same > ALONE.saturating_mul(self.stale_after));
+        // An ideal gyroscope that does not turn reads zeros.
+        let gyro_frozen = both || (alone[0] && gyro != Vector3::zeros());
+        let frozen = if gyro_frozen {
+            Some(0)
+        } else {
+            alone[1].then_some(1)
+        };
+        frozen.map_or(Ok(()), |i| Err(Fault::Frozen(self.imu[i].group.group)))
     }
 
     /// Processes a sensor's measurement, if there is a new one.

@@ -363,7 +363,11 @@ fn an_imu_that_fails_is_a_sensor_that_fails() {
     assert_eq!(given_up(&summary), "`imu.angular_velocity` is not finite");
     let summary = fly(&short, holds(GYRO, 5.0, false));
     assert_eq!(given_up(&summary), "`imu.angular_velocity` is stale");
-    // The whole IMU: a single triad that repeats may be rounded.
+    // A single triad may be rounded, but not for long.
+    for name in [GYRO, "imu.specific_force"] {
+        let summary = fly(&short, holds(name, 5.0, true));
+        assert_eq!(given_up(&summary), format!("`{name}` repeats itself"));
+    }
     let (mut gyro, mut force) = (
         holds(GYRO, 5.0, true),
         holds("imu.specific_force", 5.0, true),
