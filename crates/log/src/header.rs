@@ -3,10 +3,9 @@
 use fly_hal::Description;
 use fly_mechanics::System;
 use fly_mechanics::description::DescriptionError;
-use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
-use crate::recording::Motors;
+use crate::origin::Origin;
 
 /// Configuration and backend of a flight.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,19 +28,6 @@ pub struct FlightHeader {
     pub start: i64,
     /// Of a log that was [converted](crate::convert): what the original says of its ticks.
     pub origin: Option<Origin>,
-}
-
-/// What the log of another program says of its ticks, as a [`Recording`](crate::Recording) of it does.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Origin {
-    /// Parts that could not be read, one line each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub skipped: Vec<String>,
-    /// Notes on how the data was processed: a short name and a sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<(String, String)>,
-    /// The motors.
-    pub motors: Option<Motors>,
 }
 
 /// # The systems described

@@ -4,19 +4,21 @@ mod error;
 mod header;
 mod histogram;
 mod metadata;
+mod origin;
 pub mod recording;
 pub mod schema;
 mod timing;
 mod writer;
 
 pub use error::LogError;
-pub use header::{FlightHeader, Header, Origin};
+pub use header::{FlightHeader, Header};
 pub use histogram::Histogram;
 pub use metadata::RunMetadata;
+pub use origin::{MotorGeometry, Motors, Origin};
 pub use recording::{
     Check, Copied, Damage, Difference, Differences, Fault, Frame, Frames, Gap, Kind, Message,
-    Messages, MotorGeometry, Motors, NonFinite, Options, Recording, Rows, Stream, Survey, TableRow,
-    Topic, convert, copy, longest_step,
+    Messages, NonFinite, Options, Recording, Rows, Stream, Survey, TableRow, Topic, convert, copy,
+    longest_step,
 };
 pub use timing::Timing;
 pub use writer::{

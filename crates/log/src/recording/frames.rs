@@ -27,7 +27,7 @@ pub struct Frame<'a> {
     pub values: &'a [f64],
     /// All groups in the order of the recording's groups.
     pub groups: &'a [GroupStatus],
-    /// Thrust of every motor of another program's log as a fraction of its maximum, in the order of [`Motors`](super::Motors); NaN if
+    /// Thrust of every motor of another program's log as a fraction of its maximum, in the order of [`Motors`](crate::Motors); NaN if
     /// it is unknown or the motor is off.
     pub motors: &'a [f64],
 }

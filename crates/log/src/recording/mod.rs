@@ -34,9 +34,9 @@ pub use messages::{Message, Messages};
 pub use rows::{Row as TableRow, Rows};
 pub use stream::Stream;
 pub use survey::{Survey, Topic};
-pub use ulog::{MotorGeometry, Motors};
 
 use crate::error::LogError;
+use crate::origin::Motors;
 use crate::{FlightHeader, RunMetadata};
 use source::Source;
 

@@ -33,13 +33,13 @@ use std::path::Path;
 use fly_hal::{Description, ReferenceSource};
 use fly_mavlink::frames;
 
-pub use motors::{MotorGeometry, Motors};
 pub(super) use records::MAGIC;
 
 use super::source::Source;
 use super::stream::{Span, Stream};
 use super::{Kind, Options, Recording};
 use crate::error::LogError;
+use crate::origin::Motors;
 use resampled::Resampled;
 use series::{Attitude, Motion, Series, rotation};
 use topics::{MOTION, Topics};

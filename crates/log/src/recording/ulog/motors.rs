@@ -3,40 +3,12 @@
 use std::cell::Cell;
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
 use super::series::Series;
 use super::topics::{CONTROLS, OUTPUTS, Topics, too_much};
+use crate::origin::{MotorGeometry, Motors};
 
 /// Largest number of motors that are read.
 pub const MAX_MOTORS: usize = CONTROLS.len();
-
-/// Recorded motors of a ULog.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Motors {
-    /// Number of motors.
-    pub count: usize,
-    /// Geometry of the motors, from the autopilot's parameters; empty unless the log has all of them.
-    pub geometry: Vec<MotorGeometry>,
-    /// Output in hover, a fraction, if the log contains it.
-    pub hover: Option<f64>,
-    /// The source of `hover`.
-    pub hover_source: String,
-    /// The source of the outputs.
-    pub source: String,
-}
-
-/// A motor of the autopilot's control allocation. Often only directions are valid: many configurations have arms of
-/// length 1.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-pub struct MotorGeometry {
-    /// Forward of the centre, body x (FLU), m or arbitrary unit.
-    pub x: f64,
-    /// Left of the centre, body y (FLU), m or arbitrary unit.
-    pub y: f64,
-    /// Torque about body z (FLU) over thrust, m or arbitrary unit.
-    pub yaw_ratio: f64,
-}
 
 /// The motors' outputs.
 #[derive(Debug)]
