@@ -429,14 +429,12 @@ fn what_keeps_w_from_falling_is_told() {
 #[test]
 fn a_lost_vehicle_stays_lost_after_every_pause() {
     let folder = Folder::new();
-    let mut faults = String::from("backend.sim.faults=[");
-    for rotor in [0, 2] {
-        faults += &format!("{{kind='dead',actuator='rotor.{rotor}.thrust',from=2,until=inf}},");
-    }
-    for from in [4, 7, 10, 13, 16, 19] {
-        faults += &format!("{{kind='missing',from={from},until={from}.1}},");
-    }
-    faults += "]";
+    let dead = [0, 2]
+        .map(|rotor| format!("{{kind='dead',actuator='rotor.{rotor}.thrust',from=2,until=inf}}"));
+    let missing =
+        [4, 7, 10, 13, 16, 19].map(|from| format!("{{kind='missing',from={from},until={from}.1}}"));
+    let faults = [&dead[..], &missing[..]].concat().join(",");
+    let faults = format!("backend.sim.faults=[{faults}]");
     let flown = data(
         &folder,
         "quadcopter",
