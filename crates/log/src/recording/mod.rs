@@ -115,7 +115,7 @@ pub struct Recording<T = Frames> {
 
 impl<T> Recording<T> {
     /// Whether another program recorded the flight: without a configuration, and with motors instead of commands. A log that was
-    /// [converted] is as the original.
+    /// [converted](convert()) is as the original.
     pub fn is_foreign(&self) -> bool {
         let header = self.header.as_ref();
         header.is_none_or(|header| header.origin.is_some())
