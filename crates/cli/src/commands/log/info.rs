@@ -246,7 +246,7 @@ fn notes(notes: &[(String, String)]) -> serde_json::Value {
 
 fn flight([first, last]: [f64; 2], ticks: u64, rate: Option<f64>) -> String {
     // That of a converted log is computed from its times.
-    let rate = rate.map(|rate| (rate * 1e3).round() * 1e-3);
+    let rate = rate.map(|rate| (rate * 1e3).round() / 1e3);
     let rate = rate.map_or_else(String::new, |rate| format!(" at {rate} Hz"));
     format!(
         "{:.3} s, from {first:.3} s to {last:.3} s, {ticks} ticks{rate}",
