@@ -169,6 +169,150 @@ fn a_gap_makes_the_groups_invalid_and_nothing_up() {
     );
 }
 
+/// Position and attitude are lost for 65 s, and all topics for ten minutes: everything after it counts.
+#[test]
+fn data_after_a_long_gap_are_kept() {
+    let mut bytes = made::head();
+    for k in (0..100).chain(3350..3450).chain(33_500..33_700) {
+        bytes.extend(made::tick(k));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    assert!(recording.skipped.is_empty(), "{:?}", recording.skipped);
+    assert_eq!(recording.frames.len(), 33_700);
+    let is_valid = |k| {
+        let groups = recording.frames.get(k).unwrap().groups;
+        groups[..4].iter().all(|group| group.valid)
+    };
+    let valid = (0..33_700).filter(|&k| is_valid(k)).count();
+    assert_eq!(valid, 400);
+    assert_close(
+        &group(&recording, 33_600, "pose.position"),
+        &[672.0, -2.0, 3.0],
+        1e-3,
+        "position",
+    );
+}
+
+/// Times that are years apart cannot be right.
+#[test]
+fn samples_of_another_time_are_told() {
+    let mut bytes = made::head();
+    for k in (0..100).chain(10_000_000_000..10_000_000_050) {
+        bytes.extend(made::tick(k));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    assert_eq!(recording.frames.len(), 100);
+    let topics = made::TOPICS[..3].iter().map(|(topic, _)| {
+        format!(
+            "{topic}: 50 samples left out, stamped 200000000.000 s to 200000000.980 s: more than 4 hours from the others"
+        )
+    });
+    assert_eq!(recording.skipped, topics.collect::<Vec<_>>());
+}
+
+/// The clock is set back by 3 s: the longer part counts, not a mixture of both.
+#[test]
+fn a_clock_that_runs_backwards_is_told() {
+    let until = |ticks: u64, more: std::ops::Range<u64>| {
+        let mut bytes = made::flight(ticks);
+        let place = bytes.len();
+        bytes.extend(more.flat_map(made::tick));
+        (read(&bytes, &STRICT).unwrap(), place)
+    };
+    for (ticks, more, frames, lost) in [
+        (
+            250,
+            101..350,
+            250,
+            "249 samples left out, stamped 2.020 s to 6.980 s",
+        ),
+        (
+            250,
+            101..400,
+            299,
+            "250 samples left out, stamped -2.020 s to 2.960 s",
+        ),
+    ] {
+        let (recording, place) = until(ticks, more);
+        assert_eq!(recording.frames.len(), frames);
+        let skipped = &recording.skipped;
+        assert_eq!(skipped.len(), 5, "{skipped:?}");
+        let setback = format!("time runs backwards by 2.960 s at byte {place}");
+        assert_eq!(skipped[0], setback);
+        let position = skipped
+            .iter()
+            .find(|line| line.starts_with("vehicle_local_position"));
+        let first = if frames == 250 {
+            place
+        } else {
+            made::head().len()
+        };
+        let expected = format!(
+            "vehicle_local_position: {lost}, the first at byte {first}: time runs backwards by up to 2.960 s"
+        );
+        assert_eq!(position, Some(&expected));
+    }
+}
+
+/// Parts of the file are out of order, but no two samples have the same time.
+#[test]
+fn parts_out_of_order_are_all_read() {
+    let mut bytes = made::head();
+    for k in (150..250).chain(0..100) {
+        bytes.extend(made::tick(k));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    assert_eq!(recording.frames.len(), 250);
+    let skipped = &recording.skipped;
+    assert!(
+        skipped.len() == 1 && skipped[0].starts_with("time runs backwards by 4.980 s"),
+        "{skipped:?}"
+    );
+    let is_valid = |k| recording.frames.get(k).unwrap().groups[0].valid;
+    assert_eq!((0..250).filter(|&k| is_valid(k)).count(), 200);
+}
+
+/// One sample with a corrupt time stamp, in the future or in the past, costs only itself.
+#[test]
+fn a_single_corrupt_time_stamp_costs_one_sample() {
+    for stamp in [10, 40_000_000, 1 << 50, u64::MAX] {
+        for place in [0, 100, 199] {
+            let mut bytes = made::head();
+            for k in 0..200 {
+                let mut tick = made::tick(k);
+                if k == place {
+                    // The position's record is the first one: length, kind and number precede its time.
+                    tick[5..13].copy_from_slice(&u64::to_le_bytes(stamp));
+                }
+                bytes.extend(tick);
+            }
+            let recording = read(&bytes, &STRICT).unwrap();
+            let frames = if place == 100 { 200..=200 } else { 199..=200 };
+            assert!(frames.contains(&recording.frames.len()), "{place} {stamp}");
+            let invalid = recording
+                .frames
+                .iter()
+                .filter(|frame| !frame.groups[0].valid);
+            // The first and the last sample have no neighbour to interpolate to.
+            let most = usize::from(place != 100);
+            assert!(invalid.count() <= most, "{place} {stamp}");
+            // At the ends, any time that is not absurd may be true.
+            let is_unordered = if stamp < 1_000_000 {
+                place > 0
+            } else {
+                place < 199
+            };
+            let expected = usize::from(is_unordered || stamp > 1 << 40);
+            assert_eq!(
+                recording.skipped.len(),
+                expected,
+                "{place} {stamp}: {:?}",
+                recording.skipped
+            );
+        }
+    }
+}
+
 #[test]
 fn a_cut_log_is_an_error_with_its_place_unless_allowed() {
     let whole = made::flight(200);
@@ -439,8 +583,15 @@ fn a_corrupt_log_is_read_as_far_as_it_makes_sense() {
         return;
     };
     let recording = Recording::open(path, &STRICT).unwrap();
-    assert_eq!(recording.skipped.len(), 1, "{:?}", recording.skipped);
-    assert!(recording.frames.len() > 5000);
+    let skipped = &recording.skipped;
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    // Its parts are out of order.
+    assert!(
+        skipped[1].starts_with("time runs backwards at 2 places, the first at byte "),
+        "{skipped:?}"
+    );
+    assert!(skipped[1].ends_with(", by up to 243.785 s"), "{skipped:?}");
+    assert!((recording.duration() - 291.3).abs() < 1.0);
     let missing = recording
         .notes
         .iter()

@@ -16,10 +16,11 @@
 //!
 //! There is no interpolation across a jump of the estimator or a gap; a group without data at a tick is not valid
 //! there. The time of a sample is its `timestamp_sample`, if the topic has it. Time counts from
-//! the first frame.
+//! the first frame. Of parts of the file whose times overlap, only the longest is used.
 
 mod formats;
 mod motors;
+mod order;
 mod records;
 mod resampled;
 mod series;
@@ -40,6 +41,7 @@ use super::stream::{Span, Stream};
 use super::{Kind, Options, Recording};
 use crate::error::LogError;
 use crate::origin::Motors;
+use order::LeftOut;
 use resampled::Resampled;
 use series::{Attitude, Motion, Series, rotation};
 use topics::{MOTION, Topics};
@@ -165,7 +167,7 @@ pub fn open(
             frames: grid.len(),
         });
     }
-    let flagged = sources.flagged;
+    let (flagged, far) = (sources.flagged, sources.far.clone());
     let (motors, outputs) = motors::read(&topics).map_err(failed)?.unzip();
     let resampled = Resampled::new(sources, grid, &topics, outputs).map_err(failed)?;
     let span = Span {
@@ -179,7 +181,7 @@ pub fn open(
         kind: Kind::Ulog,
         header: None,
         run: None,
-        skipped: skipped(&topics),
+        skipped: skipped(&topics, &far, grid.start),
         notes: notes(
             &topics,
             grid.step,
@@ -228,6 +230,8 @@ pub struct Sources {
     rates: Series<[f64; 3]>,
     /// Fraction of the position samples that the estimator marks as invalid.
     flagged: f64,
+    /// Samples that are too far from the others to be part of the flight.
+    far: Vec<LeftOut>,
 }
 
 fn finite(values: &[f64]) -> bool {
@@ -289,14 +293,23 @@ impl Sources {
         let rates = Series::new(topics, topic, fields, move |row: [f64; 3]| {
             finite(&row).then(|| frames::flu_from_frd(row))
         })?;
-        let (Some(motion), Some(attitude), Some(rates)) = (motion, attitude, rates) else {
+        let (Some(mut motion), Some(mut attitude), Some(mut rates)) = (motion, attitude, rates)
+        else {
             return Ok(None);
         };
+        // Only these topics determine how long the log is.
+        let [position, turn, turning] = REQUIRED;
+        let far = [
+            motion.drop_far(position),
+            attitude.drop_far(turn),
+            rates.drop_far(turning),
+        ];
         Ok(Some(Self {
             motion,
             attitude,
             rates,
             flagged: flagged as f64 / flags.max(1) as f64,
+            far: far.into_iter().flatten().collect(),
         }))
     }
 
@@ -378,8 +391,8 @@ fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
     )
 }
 
-/// Describes the parts that could not be read.
-fn skipped(topics: &Topics) -> Vec<String> {
+/// Describes the parts that could not be read, of a log that starts at this time.
+fn skipped(topics: &Topics, far: &[LeftOut], start: i64) -> Vec<String> {
     let mut skipped = Vec::new();
     if topics.bad_records > 0 {
         skipped.push(format!("{} corrupt records", topics.bad_records));
@@ -394,6 +407,13 @@ fn skipped(topics: &Topics) -> Vec<String> {
     if let Some(offset) = damage.cut_at {
         skipped.push(format!("a truncated record at byte {offset}"));
     }
+    skipped.extend(topics.setback.map(|setback| setback.words()));
+    skipped.extend(topics.backwards.iter().map(|found| found.words(start)));
+    skipped.extend(far.iter().map(|found| {
+        let hours = series::FAR / 3_600_000_000_000;
+        let samples = found.words(start);
+        format!("{samples}: more than {hours} hours from the others")
+    }));
     skipped
 }
 

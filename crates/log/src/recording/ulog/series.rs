@@ -8,8 +8,11 @@ use std::ops::Range;
 use fly_lie::{LieGroup as _, UnitQuaternion};
 use fly_mavlink::frames;
 
+use super::order::LeftOut;
 use super::topics::{APART, Samples, Segment, Topics, too_much};
 
+/// Samples this far from the others, ns, have corrupt time stamps.
+pub const FAR: i64 = 4 * 3_600_000_000_000;
 /// Memory per interval while intervals are counted, bytes.
 const INTERVAL: u64 = 32;
 
@@ -77,35 +80,24 @@ pub struct Interval {
     pub fraction: f64,
 }
 
-/// A part of the log without a gap of more than a minute.
-#[derive(Default)]
-struct Island {
-    segments: Vec<Segment>,
-    samples: usize,
-    /// Number of occurrences of each interval.
-    intervals: BTreeMap<i64, i64>,
-}
-
-impl Island {
-    /// Median of the intervals, ns, and mean of those at most twice as long; 0 for a single sample.
-    fn interval(&self) -> [i64; 2] {
-        let half = self.intervals.values().sum::<i64>() / 2;
-        let mut passed = 0;
-        let median = self.intervals.iter().find_map(|(&interval, &count)| {
-            passed += count;
-            (passed > half).then_some(interval)
-        });
-        let Some(median) = median else { return [0; 2] };
-        let usual = || self.intervals.range(..=median.saturating_mul(2));
-        let time: i64 = usual().map(|(interval, count)| interval * count).sum();
-        [median, time / usual().map(|(_, count)| count).sum::<i64>()]
-    }
+/// Median of the intervals, ns, and mean of those at most twice as long; 0 without any. `intervals` has how often each
+/// occurs.
+fn usual(intervals: &BTreeMap<i64, i64>) -> [i64; 2] {
+    let half = intervals.values().sum::<i64>() / 2;
+    let mut passed = 0;
+    let median = intervals.iter().find_map(|(&interval, &count)| {
+        passed += count;
+        (passed > half).then_some(interval)
+    });
+    let Some(median) = median else { return [0; 2] };
+    let usual = || intervals.range(..=median.saturating_mul(2));
+    let time: i64 = usual().map(|(interval, count)| interval * count).sum();
+    [median, time / usual().map(|(_, count)| count).sum::<i64>()]
 }
 
 impl<T: Copy + 'static> Series<T> {
     /// Reads samples in any order. Samples for which `convert` returns `None` are skipped; the rest is sorted, and one
-    /// of two samples at the same time is dropped, as are samples separated from the largest connected part of the log
-    /// by more than a minute. `None` if nothing is left, or if the topic lacks a field.
+    /// of two samples at the same time is dropped. `None` if nothing is left, or if the topic lacks a field.
     ///
     /// # Errors
     /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`] if too many samples are out of order.
@@ -128,53 +120,74 @@ impl<T: Copy + 'static> Series<T> {
             )));
         }
         let mut source = Box::new(Converted { samples, convert });
-        let (mut best, mut now) = (Island::default(), Island::default());
+        let mut intervals = BTreeMap::new();
+        let mut found: Vec<Segment> = Vec::new();
         let mut last = None;
         let mut samples = Vec::new();
         for segment in segments {
             read(&mut *source, &segment, &mut samples)?;
             let mut is_new = true;
             for &(time, _) in &samples {
-                let interval = last.map_or(0, |last| time - last);
-                if interval > APART {
-                    if now.samples >= best.samples {
-                        best = std::mem::take(&mut now);
-                    }
-                    now = Island::default();
-                } else if last.is_some() {
-                    *now.intervals.entry(interval).or_default() += 1;
+                let interval = last.map(|last| time - last);
+                let is_apart = interval.is_some_and(|interval| interval > APART);
+                if let Some(interval) = interval.filter(|_| !is_apart) {
+                    *intervals.entry(interval).or_default() += 1;
                 }
                 last = Some(time);
-                now.samples += 1;
-                match now.segments.last_mut() {
-                    Some(open) if !is_new => open.last = time,
+                match found.last_mut() {
+                    Some(open) if !is_new && !is_apart => {
+                        open.last = time;
+                        open.count += 1;
+                    }
                     _ => {
                         let mut open = segment.clone();
-                        (open.first, open.last) = (time, time);
-                        now.segments.push(open);
+                        (open.first, open.last, open.count) = (time, time, 1);
+                        found.push(open);
                     }
                 }
                 is_new = false;
             }
-            if now.intervals.len() as u64 * INTERVAL > most {
-                let count = now.intervals.len();
+            if intervals.len() as u64 * INTERVAL > most {
+                let count = intervals.len();
                 let what = format!("samples of {topic} have {count} different intervals");
                 return Err(too_much(what));
             }
         }
-        if now.samples >= best.samples {
-            best = now;
-        }
-        let [median, period] = best.interval();
-        Ok((best.samples > 0).then(|| Self {
+        let [median, period] = usual(&intervals);
+        Ok((!found.is_empty()).then(|| Self {
             source,
-            segments: best.segments,
+            segments: found,
             reach: (5 * median).max(300_000_000),
             period,
             held: 0..0,
             times: Vec::new(),
             values: Vec::new(),
         }))
+    }
+
+    /// Drops all but the largest part of the samples if there are gaps that are too long to be part of one flight, and
+    /// tells what it dropped. Nothing may have been read before.
+    pub fn drop_far(&mut self, topic: &'static str) -> Option<LeftOut> {
+        let mut all = std::mem::take(&mut self.segments).into_iter().peekable();
+        let mut left_out = LeftOut::new(topic);
+        let count = |part: &[Segment]| part.iter().map(|segment| segment.count).sum::<u64>();
+        let mut part: Vec<Segment> = Vec::new();
+        while let Some(segment) = all.next() {
+            let last = segment.last;
+            part.push(segment);
+            let next = all.peek().map(|next| next.first);
+            if next.is_some_and(|next| next.saturating_sub(last) <= FAR) {
+                continue;
+            }
+            let mut smaller = std::mem::take(&mut part);
+            if count(&smaller) >= count(&self.segments) {
+                std::mem::swap(&mut smaller, &mut self.segments);
+            }
+            for segment in smaller {
+                left_out.extend(segment.count, (segment.first, segment.last));
+            }
+        }
+        (left_out.count > 0).then_some(left_out)
     }
 
     /// Time of the first and of the last sample, ns.
@@ -437,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_ordered_and_lone_ones_dropped() {
+    fn samples_are_ordered_and_far_ones_dropped() {
         let samples = [
             (300, 3.0),
             (100, 1.0),
@@ -445,8 +458,11 @@ mod tests {
             (200, 2.0),
             (200, 2.5),
         ];
-        let mut series =
-            numbers(&[&samples[..], &[(9_000_000_000_000, 9.0), (u64::MAX, 8.0)]].concat());
+        let far = [(20_000_000_000, 9.0), (u64::MAX, 8.0)];
+        let mut series = numbers(&[&samples[..], &far].concat());
+        let dropped = series.drop_far("topic").unwrap();
+        assert_eq!((dropped.count, dropped.span.0), (2, 20_000_000_000_000));
+        assert_eq!(series.drop_far("topic").map(|dropped| dropped.count), None);
         assert_eq!(series.span(), (100_000, 300_000));
         assert_eq!(series.linear(200_000).unwrap(), Some([2.0]));
         assert_eq!(series.linear(250_000).unwrap(), Some([2.5]));
@@ -470,7 +486,7 @@ mod tests {
     #[test]
     fn samples_of_many_pages_are_found_in_any_order() {
         let mut samples: Vec<(u64, f64)> = (0..20_000).map(|k| (k * 1000, k as f64)).collect();
-        samples.swap(3000, 9000);
+        samples.swap(3000, 3015);
         samples.swap(100, 101);
         let mut series = numbers(&samples);
         assert!(series.segments.len() > 2, "{}", series.segments.len());

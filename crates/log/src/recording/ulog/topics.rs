@@ -9,7 +9,11 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::REQUIRED;
 use super::formats::{Formats, Layout, Number};
+use super::order::{
+    Backwards, LeftOut, Order, Part, Setback, Stamp, Step, around, contains, places,
+};
 use super::records::{Damage, Record, RecordSpan, Walker, scan};
 use crate::recording::source::Source;
 
@@ -117,6 +121,7 @@ struct Stretch {
 struct Topic {
     layout: Layout,
     stretches: Vec<Stretch>,
+    order: Order,
 }
 
 /// The topic that a sample's number refers to, and from which offset of the file on.
@@ -173,6 +178,99 @@ impl Index {
     }
 }
 
+impl Index {
+    /// Whether the sample at this offset counts.
+    fn uses(&self, topic: &str, offset: u64) -> bool {
+        let order = self.topics.get(topic).map(|topic| &topic.order);
+        order.is_some_and(|order| order.uses(offset))
+    }
+
+    /// Decides which samples count if time runs backwards, the same for all topics: those of the longest part of the
+    /// file in which it does not, and of the parts whose times do not overlap it. Tells what it found.
+    fn keep_one_time(&mut self) -> io::Result<(Option<Setback>, Vec<Backwards>)> {
+        for topic in self.topics.values_mut() {
+            topic.order.finish();
+        }
+        let required = REQUIRED.iter().filter_map(|name| self.topics.get(name));
+        let steps: Vec<Step> = required
+            .flat_map(|topic| &topic.order.steps)
+            .copied()
+            .collect();
+        let all = 0..self.source.len();
+        let common = places(steps.clone());
+        let mut is_whole = true;
+        let mut parts = BTreeMap::new();
+        for (&name, topic) in &mut self.topics {
+            let order = &mut topic.order;
+            order.kept = vec![all.clone()];
+            let steps = order.steps.iter().copied();
+            // Steps of this topic alone.
+            let own = places(steps.filter(|step| !step.is_at(&common)).collect());
+            is_whole &= common.is_empty() && own.is_empty() && order.dropped.is_empty();
+            parts.insert(name, (!own.is_empty(), Part::between(&all, &common, &own)));
+        }
+        if is_whole {
+            return Ok((None, Vec::new()));
+        }
+        scan(&self.source, |place, record| {
+            if let Some((topic, time)) = self.stamp(place, record)
+                && self.uses(topic, place.start)
+                && let Some((_, parts)) = parts.get_mut(topic)
+            {
+                Part::extend(parts, place.start, time);
+            }
+        })?;
+        let mut of_all = Part::between(&all, &common, &[]);
+        for part in REQUIRED.iter().filter_map(|name| parts.get(name)) {
+            for (of_all, part) in of_all.iter_mut().zip(&part.1) {
+                of_all.span = around(of_all.span, part.span);
+            }
+        }
+        let kept = Part::longest(of_all);
+        for (name, topic) in &mut self.topics {
+            if let Some((true, mut parts)) = parts.remove(name) {
+                parts.retain(|part| contains(&kept, part.range.start));
+                topic.order.kept = Part::longest(parts);
+            } else {
+                topic.order.kept.clone_from(&kept);
+            }
+        }
+        let mut left_out = BTreeMap::new();
+        scan(&self.source, |place, record| {
+            if let Some((topic, time)) = self.stamp(place, record)
+                && let Some(order) = self.topics.get(topic).map(|topic| &topic.order)
+                && !order.uses(place.start)
+            {
+                let found = left_out.entry(topic).or_insert(Backwards {
+                    samples: LeftOut::new(topic),
+                    by: order.by,
+                    offset: place.start,
+                });
+                found.samples.extend(1, (time, time));
+            }
+        })?;
+        // Pages without samples that count would only make segments longer.
+        for topic in self.topics.values_mut() {
+            let kept = &topic.order.kept;
+            topic.stretches.retain(|stretch| {
+                let page = self.pages[stretch.page as usize];
+                let overlaps =
+                    |part: &Range<u64>| page.from.start < part.end && part.start < page.until;
+                kept.iter().any(overlaps)
+            });
+        }
+        let left_out = left_out.into_values().collect();
+        Ok((Setback::of(&steps, &common), left_out))
+    }
+
+    /// Topic and time of a record, if it is a sample of a wanted topic.
+    fn stamp(&self, place: RecordSpan, record: Record) -> Option<(&'static str, i64)> {
+        let body = (record.kind == b'D').then(|| record.body())?;
+        let sample = self.sample(place.start, body).ok()??;
+        Some((sample.topic, sample.time))
+    }
+}
+
 /// The contents of a file: an index of the samples, and the parameters.
 #[derive(Debug)]
 pub struct Topics {
@@ -187,6 +285,10 @@ pub struct Topics {
     pub dropout: f64,
     /// Memory limit for each part that is kept, bytes.
     pub memory: u64,
+    /// Places where the clock is set back.
+    pub setback: Option<Setback>,
+    /// Samples that are not used because their time runs backwards.
+    pub backwards: Vec<Backwards>,
 }
 
 impl Topics {
@@ -257,6 +359,7 @@ impl Topics {
                 "its index and parameters are {taken} bytes"
             )));
         }
+        let (setback, backwards) = reader.index.keep_one_time()?;
         for topic in reader.index.topics.values_mut() {
             topic.stretches.sort_by_key(|stretch| stretch.first);
         }
@@ -267,6 +370,8 @@ impl Topics {
             damage,
             dropout: reader.dropout,
             memory,
+            setback,
+            backwards,
         })
     }
 }
@@ -329,8 +434,12 @@ impl Reader {
         } = &mut self.index;
         if !topics.contains_key(topic) {
             let layout = self.formats.layout(topic, fields)?;
-            let stretches = Vec::new();
-            topics.insert(topic, Topic { layout, stretches });
+            let topic_data = Topic {
+                layout,
+                stretches: Vec::new(),
+                order: Order::default(),
+            };
+            topics.insert(topic, topic_data);
         }
         let since = place.start;
         // A number refers to one topic throughout a log.
@@ -359,6 +468,14 @@ impl Reader {
             }
         }
         let page = u32::try_from(self.index.pages.len() - 1).ok()?;
+        let found = self.index.topics.get_mut(topic)?;
+        let findings = found.order.add(Stamp {
+            time,
+            offset: place.start,
+        });
+        if findings > 0 && !self.take(findings * size_of::<Step>()) {
+            return Some(());
+        }
         let stretches = &mut self.index.topics.get_mut(topic)?.stretches;
         let before = stretches
             .iter()
@@ -480,6 +597,7 @@ impl<const N: usize> Samples<N> {
                         self.index.sample(place.start, record.body())
                     && topic == self.topic
                     && (segment.first..=segment.last).contains(&time)
+                    && self.index.uses(topic, place.start)
                 {
                     let value = |(number, offset): (Number, usize)| {
                         number.read(data.get(offset..).unwrap_or_default())
