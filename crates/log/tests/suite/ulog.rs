@@ -131,6 +131,42 @@ fn a_made_up_flight_comes_out_in_our_frames() {
     );
 }
 
+/// PX4 has 12; a shorter array, or more motors than are read, loses none of the others.
+#[test]
+fn all_motors_are_read() {
+    let controls: Vec<f32> = (0..16_u8).map(|i| f32::from(i) / 16.0).collect();
+    for (length, count, read_motors) in [
+        (12, 12, 12),
+        (12, 10, 10),
+        (6, 6, 6),
+        (6, 8, 8),
+        (16, 16, 12),
+    ] {
+        let declared = format!("control[{length}]");
+        let bytes = made::flight_with_motors(&declared, &controls[..length], count as f32);
+        let recording = read(&bytes, &STRICT).unwrap();
+        assert_eq!(
+            recording.motors.as_ref().map(|motors| motors.count),
+            Some(read_motors)
+        );
+        let frame = recording.frames.get(100).unwrap();
+        for (i, motor) in frame.motors.iter().enumerate() {
+            let expected = if i < length {
+                i as f64 / 16.0
+            } else {
+                f64::NAN
+            };
+            assert!(
+                *motor == expected || (motor.is_nan() && expected.is_nan()),
+                "{i}: {motor}"
+            );
+        }
+        let told = note(&recording.notes, "motors left out");
+        let expected = (count == 16).then_some("the vehicle has 16; the first 12 are read");
+        assert_eq!(told, expected);
+    }
+}
+
 #[test]
 fn garbage_in_the_middle_is_skipped_and_counted() {
     let mut bytes = made::head();

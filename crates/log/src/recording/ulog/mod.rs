@@ -268,7 +268,7 @@ impl Sources {
             motion => motion,
         };
         let (mut flags, mut flagged) = (0_u64, 0_u64);
-        if let Some(mut samples) = topics.samples(topic, ["xy_valid", "z_valid"]) {
+        if let Some(mut samples) = topics.samples(topic, ["xy_valid", "z_valid"], 2) {
             samples.visit_all(|valid| {
                 flags += 1;
                 flagged += u64::from(valid.contains(&0.0));
@@ -368,6 +368,13 @@ fn notes(
         "motors",
         motors.map_or_else(|| "not in the log".into(), |motors| motors.source.clone()),
     );
+    if let Some(count) = motors::too_many(topics) {
+        let most = motors::MAX_MOTORS;
+        note(
+            "motors left out",
+            format!("the vehicle has {count}; the first {most} are read"),
+        );
+    }
     notes
 }
 

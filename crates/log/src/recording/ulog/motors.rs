@@ -38,8 +38,8 @@ pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
     )]
     let count = topics
         .parameter("CA_ROTOR_COUNT")
-        .filter(|count| (1.0..=MAX_MOTORS as f64).contains(count))
-        .map(|count| count as usize);
+        .filter(|&count| count >= 1.0)
+        .map(|count| count.min(MAX_MOTORS as f64) as usize);
     let geometry = count
         .and_then(|count| geometry(topics, count))
         .unwrap_or_default();
@@ -47,18 +47,18 @@ pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
         None => from_outputs(topics)?,
         found => found,
     };
-    let Some((mut series, source)) = found else {
+    let Some((mut series, most, source)) = found else {
         return Ok(None);
     };
     // Without the count: all motors that ever ran.
     let last = Cell::new(None);
     series.any(|sample| {
-        let ran = sample[..count.unwrap_or(MAX_MOTORS)]
+        let ran = sample[..count.unwrap_or(most)]
             .iter()
             .rposition(|f| f.is_finite());
         last.set(last.get().max(ran));
         // If the count is known, one running motor suffices.
-        ran.is_some_and(|motor| count.is_some() || motor + 1 == MAX_MOTORS)
+        ran.is_some_and(|motor| count.is_some() || motor + 1 == most)
     })?;
     let Some(last) = last.get() else {
         return Ok(None);
@@ -79,13 +79,20 @@ pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
     Ok(Some((motors, Outputs { count, series })))
 }
 
-type Found = Option<(Series<[f64; MAX_MOTORS]>, String)>;
+/// Number of the vehicle's motors if it is larger than [`MAX_MOTORS`].
+pub fn too_many(topics: &Topics) -> Option<f64> {
+    let count = topics.parameter("CA_ROTOR_COUNT");
+    count.filter(|&count| count > MAX_MOTORS as f64)
+}
+
+/// The outputs, how many of them may be motors if their number is unknown, and their source.
+type Found = Option<(Series<[f64; MAX_MOTORS]>, usize, String)>;
 
 fn from_motors(topics: &Topics) -> io::Result<Found> {
-    let series = Series::new(topics, "actuator_motors", CONTROLS, Some)?;
+    let series = Series::with(topics, "actuator_motors", CONTROLS, 1, Some)?;
     Ok(series.map(|series| {
         let source = "actuator_motors (fractions of the maximum thrust)";
-        (series, source.into())
+        (series, MAX_MOTORS, source.into())
     }))
 }
 
@@ -107,17 +114,18 @@ fn from_outputs(topics: &Topics) -> io::Result<Found> {
     let fraction = move |row: [f64; MAX_MOTORS]| {
         Some(row.map(|signal| {
             // 0 and the disarmed value, below the lower limit, mean off.
-            if signal < low {
+            if signal.is_nan() || signal < low {
                 return f64::NAN;
             }
             let s = ((signal - low) / (high - low)).min(1.0);
             factor * s * s + (1.0 - factor) * s
         }))
     };
-    let series = Series::new(topics, "actuator_outputs", OUTPUTS, fraction)?;
+    let series = Series::with(topics, "actuator_outputs", OUTPUTS, 1, fraction)?;
     Ok(series.map(|series| {
         let source = format!("actuator_outputs ({low} to {high} us, THR_MDL_FAC {factor})");
-        (series, source)
+        // Servos follow the eight main outputs.
+        (series, 8, source)
     }))
 }
 
@@ -139,7 +147,7 @@ fn geometry(topics: &Topics, count: usize) -> Option<Vec<MotorGeometry>> {
 
 fn hover_estimate(topics: &Topics) -> io::Result<Option<f64>> {
     let topic = "hover_thrust_estimate";
-    let Some(mut samples) = topics.samples(topic, ["hover_thrust", "valid"]) else {
+    let Some(mut samples) = topics.samples(topic, ["hover_thrust", "valid"], 2) else {
         return Ok(None);
     };
     let (mut valid, mut count) = (Vec::new(), 0_u64);

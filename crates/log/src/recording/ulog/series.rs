@@ -107,7 +107,21 @@ impl<T: Copy + 'static> Series<T> {
         fields: [&str; N],
         convert: impl Fn([f64; N]) -> Option<T> + Send + 'static,
     ) -> io::Result<Option<Self>> {
-        let Some(samples) = topics.samples(topic, fields) else {
+        Self::with(topics, topic, fields, N, convert)
+    }
+
+    /// As [`new`](Self::new), but only the first `needed` fields must exist; others are NaN if the topic lacks them.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with<const N: usize>(
+        topics: &Topics,
+        topic: &'static str,
+        fields: [&str; N],
+        needed: usize,
+        convert: impl Fn([f64; N]) -> Option<T> + Send + 'static,
+    ) -> io::Result<Option<Self>> {
+        let Some(samples) = topics.samples(topic, fields, needed) else {
             return Ok(None);
         };
         let most = topics.memory / 4;

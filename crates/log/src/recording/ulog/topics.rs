@@ -67,7 +67,7 @@ pub const TRAJECTORY: [&str; 9] = [
     "acceleration[2]",
 ];
 /// Fields of `actuator_motors`, one for each motor.
-pub const CONTROLS: [&str; 8] = [
+pub const CONTROLS: [&str; 12] = [
     "control[0]",
     "control[1]",
     "control[2]",
@@ -76,9 +76,13 @@ pub const CONTROLS: [&str; 8] = [
     "control[5]",
     "control[6]",
     "control[7]",
+    "control[8]",
+    "control[9]",
+    "control[10]",
+    "control[11]",
 ];
 /// Fields of `actuator_outputs`, one for each motor.
-pub const OUTPUTS: [&str; 8] = [
+pub const OUTPUTS: [&str; 12] = [
     "output[0]",
     "output[1]",
     "output[2]",
@@ -87,6 +91,10 @@ pub const OUTPUTS: [&str; 8] = [
     "output[5]",
     "output[6]",
     "output[7]",
+    "output[8]",
+    "output[9]",
+    "output[10]",
+    "output[11]",
 ];
 
 /// Bytes of a page of the index.
@@ -309,17 +317,22 @@ impl Topics {
         self.parameters.get(name).copied()
     }
 
-    /// These fields of the topic's samples; `None` if it lacks one or has no samples.
+    /// These fields of the topic's samples; `None` if it has no samples, or lacks one of the first `needed` fields. Other
+    /// fields that it lacks are NaN.
     pub fn samples<const N: usize>(
         &self,
         topic: &'static str,
         fields: [&str; N],
+        needed: usize,
     ) -> Option<Samples<N>> {
         let layout = self.layout(topic)?;
-        let mut columns = [(Number::Bool, 0); N];
-        for (column, field) in columns.iter_mut().zip(fields) {
-            let (_, number, offset) = layout.fields.iter().find(|(name, ..)| *name == field)?;
-            *column = (*number, *offset);
+        let mut columns = [None; N];
+        for (i, (column, field)) in columns.iter_mut().zip(fields).enumerate() {
+            let found = layout.fields.iter().find(|(name, ..)| *name == field);
+            *column = found.map(|&(_, number, offset)| (number, offset));
+            if i < needed && column.is_none() {
+                return None;
+            }
         }
         Some(Samples {
             walker: Walker::new(&self.index.source),
@@ -548,7 +561,7 @@ pub struct Samples<const N: usize> {
     walker: Walker,
     /// Name of the topic.
     pub topic: &'static str,
-    columns: [(Number, usize); N],
+    columns: [Option<(Number, usize)>; N],
 }
 
 impl<const N: usize> Samples<N> {
@@ -599,8 +612,10 @@ impl<const N: usize> Samples<N> {
                     && (segment.first..=segment.last).contains(&time)
                     && self.index.uses(topic, place.start)
                 {
-                    let value = |(number, offset): (Number, usize)| {
-                        number.read(data.get(offset..).unwrap_or_default())
+                    let value = |column: Option<(Number, usize)>| {
+                        column.map_or(f64::NAN, |(number, offset)| {
+                            number.read(data.get(offset..).unwrap_or_default())
+                        })
                     };
                     visit(time, self.columns.map(value));
                 }

@@ -46,8 +46,30 @@ pub fn head_with_resets() -> Vec<u8> {
     head_of(&topics)
 }
 
+/// A flight of 200 ticks with these motors, of which the log has `CA_ROTOR_COUNT`.
+pub fn flight_with_motors(declared: &str, controls: &[f32], count: f32) -> Vec<u8> {
+    let fields = [declared];
+    let mut topics = TOPICS;
+    topics[3].1 = &fields;
+    let mut bytes = Vec::new();
+    head_with(&mut bytes, &topics, count);
+    for k in 0..200 {
+        let usual = tick(k);
+        let last = 3 + 2 + 8 + 8 * 4;
+        bytes.extend(&usual[..usual.len() - last]);
+        bytes.extend(data(3, 1_000_000 + k * 20_000, controls));
+    }
+    bytes
+}
+
 fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
-    let mut bytes = vec![0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1];
+    let mut bytes = Vec::new();
+    head_with(&mut bytes, topics, 4.0);
+    bytes
+}
+
+fn head_with(bytes: &mut Vec<u8>, topics: &[(&str, &[&str])], motors: f32) {
+    bytes.extend([0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1]);
     bytes.extend(1_000_000_u64.to_le_bytes());
     bytes.extend(record(b'B', &[0; 40]));
     for (name, fields) in topics {
@@ -68,7 +90,7 @@ fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
         body.extend(value.to_le_bytes());
         bytes.extend(record(b'P', &body));
     };
-    parameter("CA_ROTOR_COUNT", 4.0);
+    parameter("CA_ROTOR_COUNT", motors);
     parameter("MPC_THR_HOVER", 0.4);
     for (id, (name, _)) in topics.iter().enumerate() {
         let mut body = vec![0];
@@ -76,7 +98,6 @@ fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
         body.extend(name.as_bytes());
         bytes.extend(record(b'A', &body));
     }
-    bytes
 }
 
 /// Tick `k` of 50 Hz: north at 1 m/s while turning right (about down) at 0.5 rad/s; motors at 0.4.
