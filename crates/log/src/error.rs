@@ -98,6 +98,19 @@ pub enum LogError {
         /// The format of the file.
         found: String,
     },
+    /// A ULog of a later format, which says that other readers must not read it.
+    #[error(
+        "`{}` is a ULog of a later format: expected no incompatible flag but 0x01 of byte 27, found unknown flags {bits:#04x} at byte {offset}",
+        path.display()
+    )]
+    Flags {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the byte with the flags.
+        offset: u64,
+        /// The unknown bits.
+        bits: u8,
+    },
     /// The file ends too early.
     #[error(
         "`{}` is truncated at byte {offset}: expected {expected}; {frames} complete frames precede it", path.display()
@@ -151,8 +164,8 @@ pub enum LogError {
         /// The part that needs so much memory.
         what: String,
     },
-    /// The log is well-formed but has nothing to replay.
-    #[error("`{}` cannot be replayed: {reason}", path.display())]
+    /// The log is well-formed but lacks what a tick needs.
+    #[error("`{}` cannot be read: {reason}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,

@@ -157,11 +157,11 @@ fn nested_formats_of_a_ulog_neither_last_nor_panic() {
         bytes.extend(ulog::record(b'D', &[0; 20]));
         let (code, text) = replay(&folder, &format!("{name}.ulg"), &bytes);
         assert!(matches!(code, Some(2 | 3)), "{name}: {code:?} {text}");
-        common::contains(&text, "cannot be replayed");
+        common::contains(&text, "cannot be read");
     }
     let (code, text) = replay(&folder, "nested.ulg", &nested);
     assert!(matches!(code, Some(2 | 3)), "{code:?} {text}");
-    common::contains(&text, "cannot be replayed: it needs vehicle_local_position");
+    common::contains(&text, "cannot be read: it needs vehicle_local_position");
 }
 
 /// Pairs of samples 0.1 ms apart, a minute between the pairs: few bytes, millions of frames.

@@ -373,11 +373,43 @@ fn a_log_without_what_a_frame_needs_names_it() {
     let text = read(&made::head(), &STRICT).unwrap_err().to_string();
     assert!(
         text.starts_with(
-            "`log.ulg` cannot be replayed: it needs vehicle_local_position, vehicle_attitude"
+            "`log.ulg` cannot be read: it needs vehicle_local_position, vehicle_attitude"
         ),
         "{text}"
     );
     assert!(text.contains("it lacks vehicle_local_position, vehicle_attitude, vehicle_angular_velocity, actuator_motors"), "{text}");
+}
+
+#[test]
+fn a_topic_of_another_instance_is_told() {
+    let mut bytes = made::head();
+    // The instance of the first subscription stands before the number and the name.
+    let name = b"\0\0\0vehicle_local_position";
+    let place = bytes.windows(name.len()).position(|window| window == name);
+    bytes[place.unwrap()] = 1;
+    bytes.extend((0..50).flat_map(made::tick));
+    let text = read(&bytes, &STRICT).unwrap_err().to_string();
+    assert!(
+        text.contains("it lacks vehicle_local_position (only instance 1 of it is logged), "),
+        "{text}"
+    );
+}
+
+/// The format asks readers to refuse flags that they do not know.
+#[test]
+fn a_log_of_a_later_format_is_refused() {
+    // Magic, version and start; length and kind; compatible flags: then the incompatible ones.
+    for (byte, flags, unknown) in [(27, 0x01, 0), (27, 0x81, 0x80), (34, 0x04, 0x04)] {
+        let mut bytes = made::flight(50);
+        bytes[byte] = flags;
+        match read(&bytes, &LENIENT) {
+            Ok(_) => assert_eq!(unknown, 0),
+            Err(LogError::Flags { offset, bits, .. }) => {
+                assert_eq!((usize::try_from(offset).unwrap(), bits), (byte, unknown));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 /// All truncations of a small log, and all its bytes changed: a result, never a panic.

@@ -121,12 +121,19 @@ pub fn open(
             source,
         },
     };
+    if let Some((offset, bits)) = records::unknown_flags(source).map_err(failed)? {
+        let path = path.into();
+        return Err(LogError::Flags { path, offset, bits });
+    }
     let topics = Topics::read(source, options.memory).map_err(failed)?;
-    let missing: Vec<_> = REQUIRED
+    let missing: Vec<String> = REQUIRED
         .iter()
         .chain(&OPTIONAL)
-        .copied()
         .filter(|name| !topics.has(name))
+        .map(|name| match topics.other_instance(name) {
+            Some(instance) => format!("{name} (only instance {instance} of it is logged)"),
+            None => (*name).to_owned(),
+        })
         .collect();
     let unusable = |reason: String| LogError::Unusable {
         path: path.into(),
@@ -135,7 +142,7 @@ pub fn open(
     let sources = Sources::new(&topics).map_err(failed)?;
     let sources = sources.ok_or_else(|| {
         unusable(format!(
-            "it needs {} with samples; of these and the optional topics, it lacks {}",
+            "it needs {} with samples, which PX4 logs with bit 0 of SDLOG_PROFILE; of these and the optional topics, it lacks {}",
             REQUIRED.join(", "),
             if missing.is_empty() {
                 "finite values".to_owned()
@@ -337,7 +344,7 @@ fn notes(
     flagged: f64,
     resampled: &Resampled,
     motors: Option<&Motors>,
-    missing: &[&str],
+    missing: &[String],
 ) -> Vec<(String, String)> {
     let mut notes = Vec::new();
     let mut note = |name: &str, text: String| notes.push((name.to_owned(), text));

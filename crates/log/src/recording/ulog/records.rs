@@ -190,6 +190,19 @@ fn makes_sense(bytes: &[u8], mut offset: usize, count: usize) -> bool {
     true
 }
 
+/// The first flags of incompatible changes to the format that are unknown: the offset of their byte, and their bits.
+pub fn unknown_flags(source: &Source) -> io::Result<Option<(u64, u8)>> {
+    let mut head = Vec::new();
+    source.read(HEADER, 3 + usize::from(u16::MAX), &mut head)?;
+    let flags = at(&head, 0).filter(|record| record.kind == b'B');
+    let incompatible = flags.and_then(|flags| flags.body().get(8..16));
+    let bytes = incompatible.unwrap_or_default().iter();
+    let known = [1].into_iter().chain(std::iter::repeat(0));
+    let unknown = bytes.zip(known).map(|(byte, known)| byte & !known);
+    let found = (HEADER + 3 + 8..).zip(unknown).find(|&(_, bits)| bits != 0);
+    Ok(found)
+}
+
 /// Offsets of appended data, from the flags in the header; empty without the flags.
 fn appended(source: &Source) -> io::Result<Vec<u64>> {
     let mut head = Vec::new();

@@ -285,6 +285,8 @@ pub struct Topics {
     index: Arc<Index>,
     /// Parameters as they were at the start.
     parameters: BTreeMap<String, f64>,
+    /// The first other instance of each topic: only instance 0 is read.
+    others: BTreeMap<&'static str, u8>,
     /// Records that could not be parsed.
     pub bad_records: usize,
     /// Places where the chain of records broke.
@@ -310,6 +312,11 @@ impl Topics {
     /// Whether the topic has samples.
     pub fn has(&self, topic: &str) -> bool {
         self.layout(topic).is_some()
+    }
+
+    /// An instance of a topic that is not read.
+    pub fn other_instance(&self, topic: &str) -> Option<u8> {
+        self.others.get(topic).copied()
     }
 
     /// A parameter's value at the start.
@@ -355,6 +362,7 @@ impl Topics {
                 subscriptions: BTreeMap::new(),
             },
             parameters: BTreeMap::new(),
+            others: BTreeMap::new(),
             formats: Formats::default(),
             bad_records: 0,
             dropout: 0.0,
@@ -379,6 +387,7 @@ impl Topics {
         Ok(Self {
             index: Arc::new(reader.index),
             parameters: reader.parameters,
+            others: reader.others,
             bad_records: reader.bad_records,
             damage,
             dropout: reader.dropout,
@@ -398,6 +407,7 @@ pub fn too_much(what: String) -> io::Error {
 struct Reader {
     index: Index,
     parameters: BTreeMap<String, f64>,
+    others: BTreeMap<&'static str, u8>,
     formats: Formats,
     bad_records: usize,
     dropout: f64,
@@ -438,6 +448,7 @@ impl Reader {
             return Some(());
         };
         if instance != 0 {
+            self.others.entry(topic).or_insert(instance);
             return Some(());
         }
         let Index {
