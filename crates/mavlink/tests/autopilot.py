@@ -14,6 +14,7 @@ home=0.0              how high it stands above the home that somebody has set, m
 kind=2                MAV_TYPE
 system=1
 already_armed=0       armed from the start
+deaf=0                so many requests for COM_OBL_RC_ACT and GUID_OPTIONS are lost
 safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
 refuse_arming=0       refuse to arm, with a reason; 2: for good
 refuse_modes=0 refuse_arms=0 refuse_takeoffs=0   so many changes of the mode, armings and take-offs are refused
@@ -368,6 +369,7 @@ class Autopilot:
         self.vehicle = Vehicle()
         self.start()
         self.refuse_modes, self.refuse_arms = option("refuse_modes", 0), option("refuse_arms", 0)
+        self.deaf = option("deaf", 0)
         self.refuse_takeoffs = option("refuse_takeoffs", 0)
         self.initialising = option("initialising", 0)
         self.tested_until = 0.0
@@ -479,7 +481,11 @@ class Autopilot:
         if kind == "COMMAND_LONG":
             self.command(m)
         elif kind == "PARAM_REQUEST_READ":
-            self.parameter(m.param_id.rstrip("\0"))
+            name = m.param_id.rstrip("\0")
+            if name in ("COM_OBL_RC_ACT", "GUID_OPTIONS") and self.deaf > 0:
+                self.deaf -= 1
+                return
+            self.parameter(name)
         elif kind == "PARAM_SET":
             self.set_parameter(m)
         elif kind == "TIMESYNC" and m.tc1 == 0:

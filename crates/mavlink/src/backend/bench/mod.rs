@@ -346,7 +346,7 @@ impl Connection {
                 "ArduPilot drives other outputs itself and accepts no commands for them",
             ),
         };
-        let values = read_parameters(&mut self.vehicle, &[&name])
+        let values = read_parameters(&mut self.vehicle, &[(name.as_str(), true)])
             .map_err(|error| BenchError::Link(error.message))?;
         let Some(value) = values.first().copied().flatten() else {
             return Ok(());

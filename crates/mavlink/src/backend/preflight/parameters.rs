@@ -15,6 +15,7 @@ const PATIENCE: i64 = 3_000_000_000;
 const AT_ONCE: i64 = 380_000_000;
 
 /// After three questions without an answer, on a link that lost none of the others, a parameter is not there, ns.
+/// Where arming depends on it, it is asked for as long as [`PATIENCE`] lasts: all three may have been lost.
 const QUIET: i64 = 1_200_000_000;
 
 /// Pause between two polls.
@@ -147,10 +148,10 @@ impl Parameters {
         requirements: Vec<Requirement>,
         radio: bool,
     ) -> Result<Self, Error> {
-        let names: Vec<_> = requirements.iter().map(|r| r.name).collect();
+        let asked: Vec<_> = requirements.iter().map(|r| (r.name, r.refuses)).collect();
         let mut all = Vec::new();
-        let values = read(vehicle, &names)?;
-        let sticks = names.iter().zip(&values).any(|(name, value)| {
+        let values = read(vehicle, &asked)?;
+        let sticks = asked.iter().zip(&values).any(|((name, _), value)| {
             *name == "COM_RC_IN_MODE" && value.map(ParameterValue::number) == Some(4.0)
         });
         for (requirement, value) in requirements.into_iter().zip(values) {
@@ -212,7 +213,9 @@ impl Parameters {
         };
         let (mut said, mut left) = (Vec::new(), Vec::new());
         for (name, before, ours) in old {
-            let has = read(vehicle, &[name.as_str()]).ok().and_then(|v| v[0]);
+            let has = read(vehicle, &[(name.as_str(), true)])
+                .ok()
+                .and_then(|v| v[0]);
             match has {
                 Some(has) if has == before => {}
                 Some(has) if has != ours => {
@@ -279,17 +282,18 @@ impl Parameters {
     }
 }
 
-/// Reads these parameters; `None` for those that do not arrive.
+/// Reads these parameters, each with whether it is needed; `None` for those that do not arrive.
 pub(crate) fn read(
     vehicle: &mut Vehicle,
-    names: &[&str],
+    asked: &[(&str, bool)],
 ) -> Result<Vec<Option<ParameterValue>>, Error> {
     let now = monotonic_now();
     let deadline = now.saturating_add(PATIENCE);
     let mut tickets = Vec::new();
-    for name in names {
+    for (name, needed) in asked {
         let parameters = vehicle.parameters().map_err(unusable)?;
-        tickets.push(parameters.read(name, now, deadline).map_err(unusable)?);
+        let ticket = parameters.read(name, now, deadline).map_err(unusable)?;
+        tickets.push((ticket, *needed));
     }
     let outcomes = wait(vehicle, &tickets)?;
     Ok(outcomes
@@ -312,27 +316,33 @@ fn set(
     let ticket = parameters
         .set(name, value, now, deadline)
         .map_err(unusable)?;
-    let mut outcomes = wait(vehicle, &[ticket])?;
+    let mut outcomes = wait(vehicle, &[(ticket, true)])?;
     Ok(outcomes.pop().unwrap_or(ParameterOutcome::Unknown))
 }
 
-/// Waits until all are final, which their deadlines see to, or until those that are not are given up: a parameter that a vehicle lacks is not answered
-/// for by older firmware (newer says `PARAM_ERROR`). On a link that has answered every other question at once, [`QUIET`] is enough.
-fn wait(vehicle: &mut Vehicle, tickets: &[Ticket]) -> Result<Vec<ParameterOutcome>, Error> {
+/// Waits until all are final, which their deadlines see to, or until those that are not needed are given up: a parameter
+/// that a vehicle lacks is not answered for by older firmware (newer says `PARAM_ERROR`). On a link that has answered
+/// every other question at once, [`QUIET`] is enough for them.
+fn wait(vehicle: &mut Vehicle, tickets: &[(Ticket, bool)]) -> Result<Vec<ParameterOutcome>, Error> {
     let begun = monotonic_now();
     let (mut answered, mut at_once) = (0, true);
     loop {
         let now = monotonic_now();
         vehicle.poll(now);
         let parameters = vehicle.parameters().map_err(unusable)?;
-        let outcomes: Vec<_> = tickets.iter().map(|t| parameters.outcome(*t)).collect();
-        let finished = outcomes.iter().filter(|o| o.is_final()).count();
+        let outcomes: Vec<_> = tickets
+            .iter()
+            .map(|(ticket, _)| parameters.outcome(*ticket))
+            .collect();
+        let mut open = tickets.iter().zip(&outcomes).filter(|(_, o)| !o.is_final());
+        let needs_more = open.clone().any(|((_, needed), _)| *needed);
+        let finished = tickets.len() - open.clone().count();
         if finished > answered {
             answered = finished;
             at_once &= now.saturating_sub(begun) < AT_ONCE;
         }
-        let given_up = at_once && answered > 0 && now.saturating_sub(begun) > QUIET;
-        if finished == tickets.len() || given_up {
+        let quiet = at_once && answered > 0 && now.saturating_sub(begun) > QUIET;
+        if open.next().is_none() || (quiet && !needs_more) {
             return Ok(outcomes);
         }
         std::thread::sleep(NAP);

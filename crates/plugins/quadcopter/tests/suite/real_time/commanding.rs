@@ -360,7 +360,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 19] = [
+    let cases: [fn(); 20] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
@@ -368,6 +368,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         a_refusal_is_told_with_its_reason,
         a_refusal_for_good_is_told_at_once_and_others_are_got_over,
         a_take_off_that_is_refused_is_told,
+        a_parameter_whose_requests_are_lost_is_asked_for_again,
         parameters_of_an_armed_vehicle_are_left_alone,
         two_vehicles_of_one_number_are_not_armed,
         what_may_be_armed_is_disarmed,
@@ -559,6 +560,20 @@ fn a_take_off_that_is_refused_is_told() {
     flight.instance.disarm().unwrap();
     flight.complete(5).unwrap();
     flight.end();
+}
+
+/// All others answer at once, so that it could be taken for one that this firmware lacks.
+fn a_parameter_whose_requests_are_lost_is_asked_for_again() {
+    for autopilot in ["px4", "ardupilot"] {
+        let Some(flight) = Flight::new(autopilot, &["deaf=5"], "set_parameters = true\n") else {
+            return;
+        };
+        let mut flight = flight.unwrap();
+        flight.arm().unwrap();
+        flight.instance.disarm().unwrap();
+        flight.complete(5).unwrap();
+        flight.end();
+    }
 }
 
 /// It may be in the air, where an earlier flight has left it.
