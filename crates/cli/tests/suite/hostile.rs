@@ -164,6 +164,18 @@ fn nested_formats_of_a_ulog_neither_last_nor_panic() {
     common::contains(&text, "cannot be read: it needs vehicle_local_position");
 }
 
+/// What cannot be checked at all is told without the advice to check it.
+#[test]
+fn a_log_cut_within_its_header_cannot_be_checked() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("cut.ulg"), &ulog::head()[..10]).unwrap();
+    let (code, text) = bounded(&folder, "log check cut.ulg", 700);
+    assert_eq!(code, Some(2), "{text}");
+    common::contains(&text, "is truncated at byte 10");
+    let advice = ["--allow-damaged", "fly log check"];
+    assert!(!advice.iter().any(|advice| text.contains(advice)), "{text}");
+}
+
 /// Pairs of samples 0.1 ms apart, a minute between the pairs: few bytes, millions of frames.
 #[test]
 fn gaps_of_a_ulog_cost_no_memory() {

@@ -14,7 +14,9 @@ use crate::exit::{Exit, Failure};
 /// # Errors
 /// The log cannot be read at all.
 pub fn run(arguments: &CheckArguments, as_data: bool) -> Result<Exit, Failure> {
-    let check = Check::of(&arguments.log, &options(true))?;
+    // Without the advice to run this command.
+    let check = Check::of(&arguments.log, &options(true));
+    let check = check.map_err(|error| Failure::new(Exit::Usage, error))?;
     let text = if as_data {
         as_json(&check)
     } else {
