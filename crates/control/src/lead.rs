@@ -135,8 +135,10 @@ where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
     lead: Lead,
-    /// Whether the whole lag is compensated, whatever the lead's fraction.
+    /// Whether the whole lag is compensated, whatever the lead's fraction, until the body turns slowly.
     pub(crate) is_full: bool,
+    /// Whether that begins whenever the body turns fast.
+    pub(crate) fills_when_fast: bool,
     /// The plant a moment later, with everything derived from its state.
     pub(crate) plant: P,
     pub(crate) law: Law<f64, P::Dof, Dyn>,
@@ -174,6 +176,7 @@ where
         Self {
             lead,
             is_full: false,
+            fills_when_fast: false,
             plant: plant.clone(),
             law: law.clone(),
             desired: DesiredMotion::of_dof(n),

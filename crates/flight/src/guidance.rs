@@ -8,12 +8,14 @@ use fly_control::analysis::{Attainable, LyapunovGuarantee};
 use fly_control::disturbance::{Failure, HoverEstimate};
 use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
+use fly_control::lead::Lead;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
 use fly_control::setpoints::Demand;
-use fly_control::spin::{SpinDesign, SpinLaw};
+use fly_control::spin::{SpinDesign, SpinLaw, SteadySpin};
 use fly_control::{Controller, InputBoundsError, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
+use fly_lie::operators::angular;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Joint, Model};
 use fly_mechanics::{State, System, Vehicle};
@@ -61,9 +63,11 @@ enum Plant {
         /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
         failsafe: Option<Descent>,
-        /// For each actuator without which the vehicle can hover only while spinning: its inputs and the design of that
-        /// hover.
-        spins: Vec<(Range<usize>, Arc<SpinDesign>)>,
+        /// For each actuator without which the vehicle cannot hover at rest.
+        spins: Vec<PreparedSpins>,
+        yaw: Yaw,
+        /// The spin that has begun by itself.
+        begun: Option<Spin>,
     },
     System {
         reference: Box<dyn Trajectory<SystemPoint>>,
@@ -71,6 +75,28 @@ enum Plant {
         /// The reference at the time when the next commands act, if that is later.
         ahead: Option<(Box<dyn Trajectory<SystemPoint>>, SystemPoint)>,
         rest_inputs: ReferenceInputs<SystemPlant>,
+    },
+}
+
+/// The spins that are prepared for the loss of one actuator.
+struct PreparedSpins {
+    /// Its inputs.
+    lost: Range<usize>,
+    /// Whether it leaves nothing else, so that the vehicle spins at once.
+    is_needed: bool,
+    /// In both senses, the slowest first.
+    designs: Vec<Arc<SpinDesign>>,
+}
+
+/// Whether a vehicle follows the reference's yaw.
+enum Yaw {
+    Followed,
+    /// It cannot be held.
+    GivenUp {
+        /// One of these takes over when the body turns as fast about its axis, if that is soon.
+        spins: Vec<Arc<SpinDesign>>,
+        /// Since when, s.
+        since: f64,
     },
 }
 
@@ -116,6 +142,8 @@ impl Guidance {
                 descent_rate,
                 failsafe: None,
                 spins: Vec::new(),
+                yaw: Yaw::Followed,
+                begun: None,
             },
             point: SystemPoint::new(model),
             delay: 0.0,
@@ -142,8 +170,8 @@ impl Guidance {
         self
     }
 
-    /// Prepares to hover while spinning: designs, for each actuator without which the vehicle can hover only while it
-    /// spins, that hover now rather than in flight.
+    /// Prepares to hover while spinning: designs, for each actuator without which the vehicle cannot hover at rest, that
+    /// hover now rather than in flight.
     #[must_use]
     pub fn with_spinning_hover(mut self) -> Self {
         if let Plant::Vehicle { vehicle, spins, .. } = &mut self.plant {
@@ -153,10 +181,20 @@ impl Guidance {
                 lower[lost.clone()].fill(0.0);
                 upper[lost.clone()].fill(0.0);
                 let bounds = [lower.as_slice(), upper.as_slice()];
-                if Attainable::within(vehicle, bounds) == Attainable::Nothing
-                    && let Some(design) = SpinDesign::find(vehicle, bounds)
-                {
-                    spins.push((lost, Arc::new(design)));
+                let attainable = Attainable::within(vehicle, bounds);
+                if attainable == Attainable::Hover {
+                    continue;
+                }
+                let found = SteadySpin::find(vehicle, bounds).into_iter();
+                let designs: Vec<_> = found
+                    .filter_map(|spin| SpinDesign::new(vehicle, spin).map(Arc::new))
+                    .collect();
+                if !designs.is_empty() {
+                    spins.push(PreparedSpins {
+                        lost,
+                        is_needed: attainable == Attainable::Nothing,
+                        designs,
+                    });
                 }
             }
         }
@@ -490,6 +528,9 @@ impl Guidance {
                 followed: now,
                 joint,
                 failsafe,
+                vehicle,
+                yaw,
+                begun,
                 ..
             } => {
                 if controller.delay() > 0.0 {
@@ -501,6 +542,20 @@ impl Guidance {
                 }
                 controller.set_actuators(predictor.ahead().actuators);
                 let state = of_motion(predictor.tracked_motion_ahead());
+                if let Yaw::GivenUp { spins, since } = yaw
+                    && controller.spin().is_none()
+                {
+                    *since += if elapsed.is_finite() { elapsed } else { 0.0 };
+                    let fits = |design: &&Arc<SpinDesign>| is_as_fast(design, &state);
+                    let design = spins.iter().filter(|_| *since < SOON).find(fits);
+                    if let Some(design) = design {
+                        *begun = Some(numbers(vehicle, design));
+                        controller.set_spin(Some(design.clone()));
+                    } else {
+                        (*point, *aim) = (without_yaw(point, &state), without_yaw(aim, &state));
+                        write(joint, point, &mut self.point);
+                    }
+                }
                 let is_free = failsafe.is_none() && controller.spin().is_none();
                 let governor = governor.as_mut().filter(|_| is_free);
                 let (followed, is_led) = match governor {
@@ -618,13 +673,15 @@ impl Guidance {
         let (Plant::Vehicle { vehicle, .. }, Some(design)) = (&self.plant, self.spin()) else {
             return None;
         };
-        let spin = design.spin();
-        let center = vehicle.body.inertia().center_of_mass();
-        Some(Spin {
-            rate: spin.rate,
-            tilt: spin.tilt(),
-            radius: spin.radius(&center),
-        })
+        Some(numbers(vehicle, design))
+    }
+
+    /// Takes the spin that the vehicle has begun since the last call because its body turned as fast.
+    pub fn take_begun_spin(&mut self) -> Option<Spin> {
+        match &mut self.plant {
+            Plant::Vehicle { begun, .. } => begun.take(),
+            Plant::System { .. } => None,
+        }
     }
 
     /// The body direction that should point up: body z, or the spin axis.
@@ -648,36 +705,55 @@ impl Guidance {
                 controller,
                 governor,
                 spins,
+                vehicle,
+                yaw,
                 ..
             } => {
                 controller.set_input_bounds(lower, upper)?;
                 let is_lost = |j: usize| lower[j] == 0.0 && upper[j] == 0.0;
                 let is_whole = |j: usize| lower[j].is_infinite() && upper[j].is_infinite();
-                let mut fitting = spins.iter().filter(|(lost, _)| {
+                let mut fitting = spins.iter().filter(|prepared| {
                     (0..lower.len()).all(|j| {
-                        if lost.contains(&j) {
+                        if prepared.lost.contains(&j) {
                             is_lost(j)
                         } else {
                             is_whole(j)
                         }
                     })
                 });
-                let design = fitting.next().map(|(_, design)| design.clone());
-                if let (None, Some(_), Some(governor)) = (&design, controller.spin(), governor) {
+                let prepared = fitting.next();
+                let attainable = Attainable::within(vehicle, [lower, upper]);
+                let holds_yaw = attainable != Attainable::Spinning;
+                let was_free = matches!(yaw, Yaw::GivenUp { .. });
+                *yaw = if holds_yaw {
+                    Yaw::Followed
+                } else {
+                    Yaw::GivenUp {
+                        spins: prepared.map_or(Vec::new(), |prepared| prepared.designs.clone()),
+                        since: 0.0,
+                    }
+                };
+                let needed = prepared.filter(|prepared| prepared.is_needed);
+                let design = needed.map(|prepared| prepared.designs[0].clone());
+                let was_spinning = controller.spin().is_some();
+                if let (None, true, Some(governor)) = (&design, was_spinning || was_free, governor)
+                {
                     // The vehicle may have moved far meanwhile.
                     governor.restart();
                 }
                 controller.set_spin(design);
+                let lead = Lead::of_rotors(&vehicle.rotors, 0.0).ok();
+                controller.set_lead_when_turning(lead.filter(|_| !holds_yaw));
                 Ok(())
             }
             Plant::System { controller, .. } => controller.set_input_bounds(lower, upper),
         }
     }
 
-    /// Whether a hover is prepared in which the vehicle spins without these inputs.
+    /// Whether the vehicle has nothing but a spin without these inputs, and that is prepared.
     pub fn spins_without(&self, lost: &Range<usize>) -> bool {
         match &self.plant {
-            Plant::Vehicle { spins, .. } => spins.iter().any(|(prepared, _)| prepared == lost),
+            Plant::Vehicle { spins, .. } => spins.iter().any(|it| it.is_needed && it.lost == *lost),
             Plant::System { .. } => false,
         }
     }
@@ -723,6 +799,43 @@ impl Guidance {
     }
 }
 
+/// The largest error of the yaw rate that counts while the yaw is given up, rad/s.
+const YAW_RATE: f64 = 1.0;
+/// A spin takes over if the body turns as fast within this time, s. A body that takes longer has little torque about the
+/// vertical left over, and the law holds it for minutes.
+const SOON: f64 = 10.0;
+
+/// The same reference with the yaw of this state, about body z, and nearly its rate.
+fn without_yaw(goal: &ReferencePoint, state: &State<f64>) -> ReferencePoint {
+    let z = Vector3::z();
+    let error = (goal.pose.rotation.inverse() * state.pose.rotation).to_quaternion();
+    let turn = SO3::exp(&(z * (2.0 * error[3].atan2(error[0]))));
+    let (tilting, rate) = (angular(&goal.twist), angular(&state.twist).z);
+    let mut omega = turn.inverse().act(&tilting);
+    omega.z = rate + (tilting.z - rate).clamp(-YAW_RATE, YAW_RATE);
+    let mut omega_dot = turn.inverse().act(&angular(&goal.acceleration));
+    omega_dot -= (z * (omega.z - tilting.z)).cross(&omega);
+    omega_dot.z = 0.0;
+    goal.with_attitude(goal.pose.rotation * turn, &omega, &omega_dot)
+}
+
+/// Whether this body turns as fast as the spin, in its sense.
+fn is_as_fast(design: &SpinDesign, state: &State<f64>) -> bool {
+    let spin = design.spin();
+    angular(&state.twist).dot(&spin.axis) / spin.rate >= 1.0
+}
+
+/// The numbers of a spin of this vehicle.
+fn numbers(vehicle: &Vehicle, design: &SpinDesign) -> Spin {
+    let spin = design.spin();
+    let center = vehicle.body.inertia().center_of_mass();
+    Spin {
+        rate: spin.rate,
+        tilt: spin.tilt(),
+        radius: spin.radius(&center),
+    }
+}
+
 /// Writes a vehicle's reference in its joint's coordinates.
 fn write(joint: &Joint<f64>, point: &ReferencePoint, to: &mut SystemPoint) {
     joint.coordinates(&point.pose, &mut to.configuration);
@@ -741,4 +854,44 @@ fn of_motion(motion: Option<(SE3<f64>, Vector6<f64>)>) -> State<f64> {
         || State::at_rest(SE3::identity()),
         |(pose, twist)| State { pose, twist },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fly_lie::operators::join;
+    use nalgebra::vector;
+
+    use super::*;
+
+    #[test]
+    fn a_reference_without_yaw_tilts_as_before() {
+        let attitude = |x, y, z| SO3::exp(&vector![x, y, z]);
+        let goal = ReferencePoint {
+            pose: SE3::new(attitude(0.4, -0.7, 1.9), vector![1.0, -2.0, 0.5]),
+            twist: vector![1.2, -0.4, 0.7, 0.9, -1.3, 2.1],
+            acceleration: vector![-0.6, 2.2, 0.3, 1.7, 0.2, -0.8],
+        };
+        let state = State {
+            pose: SE3::new(attitude(0.2, 0.1, -0.9), Vector3::zeros()),
+            twist: join(&Vector3::zeros(), &vector![0.3, -0.1, 9.0]),
+        };
+        let turned = without_yaw(&goal, &state);
+        // The smallest rotation to the state's attitude is one that tilts.
+        let error = (turned.pose.rotation.inverse() * state.pose.rotation).log();
+        assert!(error.z.abs() < 1e-14 && error.norm() > 0.1, "{error}");
+        // In the world: the axis, its rate and that of its rate; turning about it, at 1 rad/s less than the state.
+        let (before, after) = (&goal.pose.rotation, &turned.pose.rotation);
+        let axis = before.act(&Vector3::z());
+        assert!((axis - after.act(&Vector3::z())).norm() < 1e-14);
+        let [was, is] = [(&goal, before), (&turned, after)].map(|(point, rotation)| {
+            [&point.twist, &point.acceleration].map(|twist| rotation.act(&angular(twist)))
+        });
+        let turning = is[0] - was[0];
+        assert!((turning - axis * (8.0 - 2.1)).norm() < 1e-13);
+        // d/dt (omega + phi' n) = omega' + phi'' n + phi' omega x n.
+        let rest = is[1] - was[1] - was[0].cross(&turning);
+        assert!(rest.cross(&axis).norm() < 1e-13);
+        assert!(is[1].dot(&axis).abs() < 1e-13);
+        assert_eq!(turned.pose.translation, goal.pose.translation);
+    }
 }

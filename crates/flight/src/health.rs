@@ -39,6 +39,17 @@ pub struct Spin {
     pub radius: f64,
 }
 
+impl fmt::Display for Spin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rate, tilt, radius } = self;
+        let (rate, tilt, radius) = (rate.abs(), tilt.to_degrees(), 1e3 * radius);
+        write!(
+            f,
+            "hovers while spinning at {rate:.1} rad/s about an axis tilted by {tilt:.0} degrees in the body, on a circle of {radius:.0} mm"
+        )
+    }
+}
+
 /// A change in what is known of the actuators.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActuatorEvent {
@@ -57,6 +68,8 @@ pub enum ActuatorEvent {
         /// Why the law cannot compensate, if it cannot.
         refused: Option<String>,
     },
+    /// A vehicle whose yaw is given up turns as fast as the spin prepared for that, and goes over to it.
+    Spins(Spin),
     /// A disturbance as large as a failed actuator acts, and no failure explains it.
     Unexplained,
 }
@@ -72,9 +85,12 @@ impl fmt::Display for ActuatorEvent {
             refused,
         } = self
         else {
-            return f.write_str(
-                "a disturbance as large as an actuator failure acts, but no failure of one or two actuators explains it",
-            );
+            return match self {
+                Self::Spins(spin) => write!(f, "the vehicle turns ever faster: {spin}"),
+                _ => f.write_str(
+                    "a disturbance as large as an actuator failure acts, but no failure of one or two actuators explains it",
+                ),
+            };
         };
         if *source == Source::Detected {
             f.write_str("actuator failure detected from the motion: ")?;
@@ -84,11 +100,10 @@ impl fmt::Display for ActuatorEvent {
             f,
             "the actuator of `{command}` has {left:.0} % of its effectiveness left"
         )?;
-        if let Some(Spin { rate, tilt, radius }) = spin {
-            let (rate, tilt, radius) = (rate.abs(), tilt.to_degrees(), 1e3 * radius);
+        if let Some(spin) = spin {
             write!(
                 f,
-                "; the remaining actuators cannot hover at rest: hovers while spinning at {rate:.1} rad/s about an axis tilted by {tilt:.0} degrees in the body, on a circle of {radius:.0} mm; yaw is given up"
+                "; the remaining actuators cannot hover at rest: {spin}; yaw is given up"
             )?;
         }
         match attainable.filter(|_| spin.is_none()) {

@@ -576,6 +576,8 @@ impl Pilot {
         let Self { parts, changed, .. } = self;
         let inputs = &parts.predictor.system().inputs;
         let failed = parts.guidance.take_failure();
+        let begun = parts.guidance.take_begun_spin();
+        self.actuators.extend(begun.map(ActuatorEvent::Spins));
         let Some(health) = &mut parts.health else {
             return;
         };

@@ -255,7 +255,7 @@ impl<'a> Actuator<'a> {
                 source,
                 ..
             } => (Some(command.as_str()), Some(*left), Some(source.name())),
-            ActuatorEvent::Unexplained => (None, None, None),
+            ActuatorEvent::Spins(_) | ActuatorEvent::Unexplained => (None, None, None),
         };
         Self {
             time,

@@ -39,6 +39,27 @@ fn a_quadcopter_keeps_its_place_without_any_one_rotor() {
     }
 }
 
+/// Rotors that can push down a little, or a centre of mass away from the lost one, balance roll and pitch but not the yaw:
+/// it turns ever faster, until it spins as if they could not.
+#[test]
+fn a_quadcopter_that_cannot_hold_its_yaw_spins() {
+    let fault = dead(0, 5.0, true);
+    let reversing = [0, 1, 2, 3].map(|rotor| format!("vehicle.rotors.{rotor}.thrust=[-1, 7]"));
+    let behind = ["vehicle.bodies.airframe.center_of_mass=[-0.01, 0, 0]".to_owned()];
+    for vehicle in [&reversing[..], &behind] {
+        let mut set = [&HOVER[..], &[&fault, "flight.duration=20.0"]].concat();
+        set.extend(vehicle.iter().map(String::as_str));
+        let (rms, summary) = tracked("quadcopter.toml", &set, 12.0);
+        assert!(rms < 0.03, "{rms}\n{summary}");
+        for told in [
+            "yaw is given up",
+            "turns ever faster: hovers while spinning",
+        ] {
+            assert!(summary.contains(told), "{summary}");
+        }
+    }
+}
+
 /// The shipped curve is followed, not as well as with four rotors.
 #[test]
 fn a_quadcopter_follows_a_curve_without_a_rotor() {

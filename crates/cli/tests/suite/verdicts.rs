@@ -448,7 +448,8 @@ fn a_lost_vehicle_stays_lost_after_every_pause() {
 #[test]
 fn what_has_settled_again_is_flown() {
     let folder = Folder::new();
-    let fault = "backend.sim.faults=[{kind='dead',actuator='rotor.0.thrust',from=2,until=10}]";
+    // Nobody tells, so that the yaw is not given up, and lost.
+    let fault = "backend.sim.faults=[{kind='dead',actuator='rotor.0.thrust',from=2,until=10,reported=false}]";
     for duration in ["flight.duration=14.5", "flight.duration=15"] {
         let set = ["reference.kind=hover", duration, fault];
         data(&folder, "hexacopter", &set, 0);

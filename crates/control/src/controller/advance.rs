@@ -123,10 +123,13 @@ where
     ) -> Result<(), StepError> {
         let step = &mut self.step;
         step.demanded.copy_from(&step.unconstrained);
-        let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.fraction() > 0.0) else {
+        let Some(ahead) = &mut self.ahead else {
             return Ok(());
         };
         ahead.let_follow(elapsed, &step.input);
+        if ahead.fraction() <= 0.0 {
+            return Ok(());
+        }
         if output == StrategyOutput::Input {
             // The law did not need it.
             self.plant.bias(state);

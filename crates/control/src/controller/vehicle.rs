@@ -10,7 +10,7 @@ use nalgebra::{Const, Vector3};
 use super::{Controller, Step};
 use crate::kinematics::OneBody;
 use crate::law::LawError;
-use crate::lead::Ahead;
+use crate::lead::{Ahead, Lead};
 use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant};
 use crate::spin::{SpinDesign, SpinLaw};
@@ -48,7 +48,7 @@ impl Controller<FreeBodyPlant> {
         // With constant matrices the law always exists, and no metric can be rejected.
         let done = self.advance(elapsed, state, reference);
         debug_assert_eq!(done, Ok(()));
-        self.end_full_lead(state);
+        self.choose_lead(state);
         &self.step
     }
 
@@ -62,25 +62,50 @@ impl Controller<FreeBodyPlant> {
     /// # Panics
     /// If the design is for another number of inputs.
     pub fn set_spin(&mut self, design: Option<Arc<SpinDesign>>) {
+        if let (None, Some(spin)) = (&design, &self.spin) {
+            let lead = spin.design().lead().clone();
+            if let Some(ahead) = self.lead_anew(lead) {
+                ahead.is_full = true;
+            }
+        }
         let gravity = *self.plant.body().gravity();
         let input = self.step.input.as_slice();
-        if let (None, Some(spin)) = (&design, &self.spin)
-            && FreeBodyPlant::is_stateless(&self.strategy)
-        {
-            let configured = self.ahead.as_ref().map(|ahead| ahead.lead());
-            let lead = configured.unwrap_or(spin.design().lead()).clone();
-            let mut ahead = Ahead::new(lead, &self.plant, &self.law);
-            ahead.is_full = true;
-            self.ahead = Some(Box::new(ahead));
-        }
         self.spin = design.map(|design| Box::new(SpinLaw::new(design, gravity, input)));
     }
 
-    /// Returns to the configured lead once the body turns slowly.
-    fn end_full_lead(&mut self, state: &State<f64>) {
-        if let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.is_full) {
+    /// From the next step on leads the whole lag of these actuators whenever the body turns by more than 0.1 rad within
+    /// the longest of them, whatever lead is configured: for a body whose yaw is given up. `None` ends it once the body
+    /// turns slowly. Baselines with internal state cannot. Allocates.
+    ///
+    /// # Panics
+    /// If the number of actuators is not p.
+    pub fn set_lead_when_turning(&mut self, lead: Option<Lead>) {
+        let fills_when_fast = lead.is_some();
+        let ahead = match lead {
+            Some(lead) => self.lead_anew(lead),
+            None => self.ahead.as_deref_mut(),
+        };
+        if let Some(ahead) = ahead {
+            ahead.fills_when_fast = fills_when_fast;
+        }
+    }
+
+    /// Leads anew, as configured or else with this lead; `None` for baselines with internal state.
+    fn lead_anew(&mut self, lead: Lead) -> Option<&mut Ahead<FreeBodyPlant>> {
+        if !FreeBodyPlant::is_stateless(&self.strategy) {
+            return None;
+        }
+        let configured = self.ahead.as_ref().map(|ahead| ahead.lead().clone());
+        let lead = configured.unwrap_or(lead);
+        let ahead = Ahead::new(lead, &self.plant, &self.law);
+        Some(self.ahead.insert(Box::new(ahead)))
+    }
+
+    /// Begins or ends to lead the whole lag, as the body turns.
+    fn choose_lead(&mut self, state: &State<f64>) {
+        if let Some(ahead) = &mut self.ahead {
             let turn = angular(&state.twist).norm() * ahead.longest_lag();
-            ahead.is_full = turn > SLOW_TURN;
+            ahead.is_full = turn > SLOW_TURN && (ahead.is_full || ahead.fills_when_fast);
         }
     }
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use fly_lie::operators::{angular, join, linear};
-use fly_lie::{SE3, SO3};
+use fly_lie::SO3;
+use fly_lie::operators::{angular, linear};
 use fly_mechanics::State;
 use nalgebra::{DVector, Vector3};
 
@@ -72,22 +72,14 @@ impl SpinLaw {
     /// desired direction, and with the spin rate.
     pub fn tracked_reference(&self, state: &State<f64>, goal: &ReferencePoint) -> ReferencePoint {
         let b = self.design.spin().axis;
-        let (R, R_g) = (state.pose.rotation.matrix(), goal.pose.rotation.matrix());
-        let axis = R * b;
+        let R = state.pose.rotation;
+        let axis = R.act(&b);
         let across = axis.cross(&self.direction);
         let angle = across.norm().atan2(axis.dot(&self.direction));
         let turn = across.try_normalize(f64::MIN_POSITIVE);
-        let turned = SO3::exp(&(turn.unwrap_or_else(Vector3::x) * angle)).matrix() * R;
-        let v_g = linear(&goal.twist);
-        let speeding = R_g * (linear(&goal.acceleration) + angular(&goal.twist).cross(&v_g));
+        let turned = SO3::exp(&(turn.unwrap_or_else(Vector3::x) * angle)) * R;
         let omega = b * angular(&state.twist).dot(&b);
-        let v = turned.tr_mul(&(R_g * v_g));
-        let v_dot = turned.tr_mul(&speeding) - omega.cross(&v);
-        ReferencePoint {
-            pose: SE3::new(SO3::from_matrix(turned), goal.pose.translation),
-            twist: join(&v, &omega),
-            acceleration: join(&v_dot, &Vector3::zeros()),
-        }
+        goal.with_attitude(turned, &omega, &Vector3::zeros())
     }
 
     /// Reports the rotors' present thrusts (p entries, N). Valid for one step; without any report all inputs are
