@@ -269,8 +269,16 @@ impl Flight<'_> {
             .pilot
             .fault()
             .filter(|_| self.link.timeline().has_frames());
-        Some(End::Backend(match fault {
+        let message = match fault {
             Some(fault) => format!("{message}: {}", self.describe(fault)),
+            None => message,
+        };
+        let late = self
+            .estimation
+            .as_ref()
+            .filter(|_| fault == Some(Fault::Unconverged));
+        Some(End::Backend(match late.and_then(Estimation::too_late) {
+            Some(late) => format!("{message}, as {late}"),
             None => message,
         }))
     }

@@ -7,14 +7,21 @@ use std::path::Path;
 /// Longest text that is read, bytes: 16 MiB.
 pub const MAX_TEXT: u64 = 16 << 20;
 
-/// The text of a regular file of at most [`MAX_TEXT`] bytes.
+/// Editors and spreadsheets of Windows begin a text with it.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The text of a regular file of at most [`MAX_TEXT`] bytes, without a byte-order mark.
 ///
 /// # Errors
 /// [`ErrorKind::IsADirectory`] for a folder, [`ErrorKind::InvalidInput`] for a device, a pipe or a socket,
 /// [`ErrorKind::FileTooLarge`] for a longer file, [`ErrorKind::InvalidData`] with the byte for what is not UTF-8, and what the system
 /// says.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read_bytes(path, MAX_TEXT)?).map_err(|error| {
+    let mut bytes = read_bytes(path, MAX_TEXT)?;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         io::Error::new(
             ErrorKind::InvalidData,

@@ -30,7 +30,8 @@ fn manoeuvres_are_checked_and_flown() {
         let (t, x, y) = (8.0 * s, 1.0 - angle.cos(), angle.sin());
         writeln!(samples, "{t},{x},{y},0,{part}").unwrap();
     }
-    folder.write("below/samples.csv", &samples);
+    // As a spreadsheet writes it.
+    folder.write("below/samples.csv", &format!("\u{feff}{samples}"));
     for reference in [
         "kind = \"takeoff\"\nheight = 1",
         "kind = \"landing\"\nposition = [0, 0, 0]\nground = -1",

@@ -83,6 +83,24 @@ pub struct Estimation {
     error: EstimateError,
 }
 
+/// # What keeps it from starting
+impl Estimation {
+    /// The sensors of which everything came too late for the filter, if there are any.
+    pub fn too_late(&self) -> Option<String> {
+        let late = |sensor: &&Sensor| sensor.counts.accepted == 0 && sensor.counts.late > 0;
+        let names: Vec<_> = (self.sensors.iter().filter(late))
+            .map(|sensor| format!("`{}`", sensor.name))
+            .collect();
+        let delay = self.parameters.delay;
+        (!names.is_empty()).then(|| {
+            let names = names.join(" and ");
+            format!(
+                "{names} came more than `estimator.filter.delay`, {delay} s, after the measurement"
+            )
+        })
+    }
+}
+
 /// # Construction
 impl Estimation {
     /// Binds the sensors. Returns the estimator and the description of its frames: those of the backend, with pose and

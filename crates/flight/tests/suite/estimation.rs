@@ -405,7 +405,8 @@ fn late_measurements_count_where_they_were_made() {
     assert_eq!(summary.verdict, Verdict::BackendFailed);
     assert!(sensor(&summary, "motion_capture").late > 100);
     let end = format!("{:?}", summary.end);
-    assert!(end.contains("the estimate has not converged"), "{end}");
+    let expected = "the estimate has not converged, as `motion_capture` came more than `estimator.filter.delay`, 0.02 s, after the measurement";
+    assert!(end.contains(expected), "{end}");
 }
 
 /// The example's section, with changes, against a backend with these groups.
