@@ -93,8 +93,8 @@ impl EnergyWatch {
             return None;
         }
         let (guidance, point) = (pilot.guidance(), pilot.point());
-        if guidance.spin().is_some() {
-            // W does not exist here.
+        if guidance.spin().is_some() || guidance.gives_up_yaw() {
+            // W does not exist, or is that of a reference that turns with the vehicle.
             self.monitor.restart();
             return None;
         }

@@ -552,7 +552,8 @@ impl Guidance {
                         *begun = Some(numbers(vehicle, design));
                         controller.set_spin(Some(design.clone()));
                     } else {
-                        (*point, *aim) = (without_yaw(point, &state), without_yaw(aim, &state));
+                        *point = without_yaw(point, &self::state(predictor));
+                        *aim = without_yaw(aim, &state);
                         write(joint, point, &mut self.point);
                     }
                 }
@@ -657,6 +658,14 @@ impl Guidance {
                 ..
             } if controller.spin().is_none() => governor.as_deref(),
             _ => None,
+        }
+    }
+
+    /// Whether the reference turns with a vehicle that cannot hold its yaw.
+    pub fn gives_up_yaw(&self) -> bool {
+        match &self.plant {
+            Plant::Vehicle { yaw, .. } => matches!(yaw, Yaw::GivenUp { .. }),
+            Plant::System { .. } => false,
         }
     }
 

@@ -159,6 +159,21 @@ fn one_dead_rotor_of_six_costs_the_yaw() {
     }
 }
 
+/// Without one tilt of three a tricopter keeps its place and stays upright; the reference turns with it.
+#[test]
+fn one_dead_tilt_of_three_costs_the_yaw() {
+    for tilt in 0..3 {
+        let fault = format!(
+            "backend.sim.faults=[{{ kind = \"dead\", actuator = \"rotor.{tilt}.tilt\", from = 2.0, until = inf }}]"
+        );
+        let set = ["reference.kind=hover", "flight.duration=20.0", &fault];
+        let (rms, summary) = tracked("tricopter.toml", &set, 10.0);
+        println!("{rms}");
+        assert!(rms < 0.5, "{rms} m\n{summary}");
+        assert!(summary.contains("yaw is given up"), "{summary}");
+    }
+}
+
 #[test]
 fn checks_count_what_is_redundant() {
     let folder = Folder::new();
