@@ -37,6 +37,22 @@ fn compared(summary: &str) -> Vec<u64> {
     lines.map(|line| count(line).expect("a count")).collect()
 }
 
+/// The reference begins anew within the log: said, as the errors are large for no other reason.
+#[test]
+fn a_replay_of_a_part_says_where_it_begins() {
+    let folder = Folder::new();
+    let arguments = ["--config", "quadcopter.toml", "--set", "flight.duration=2"];
+    folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
+    let told = |from: &str| {
+        let from = format!("backend.replay.from={from}");
+        let arguments = [&arguments[..], &["--set", &from]].concat();
+        replay(&folder, &arguments, "flight.mcap", 0).1
+    };
+    let said = "flight.mcap: the replay begins 1.000 s after the log";
+    assert!(told("1").contains(said));
+    assert!(!told("0").contains("the replay begins"));
+}
+
 #[test]
 fn own_logs_are_recomputed_bit_for_bit() {
     for config in [

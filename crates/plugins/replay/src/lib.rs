@@ -102,7 +102,7 @@ impl Backend for Replay {
             tracing::warn!("{}: {skipped}", path.display());
         }
         let mut report = describe(&recording, &path);
-        let [from, until] = range(&recording, &settings)?;
+        let (recorded, [from, until]) = (recording.frames.first(), range(&recording, &settings)?);
         let (mut description, thrusts) = if recording.is_foreign() {
             foreign(&recording, configuration, &settings, &mut report)?
         } else {
@@ -119,10 +119,18 @@ impl Backend for Replay {
             report,
         };
         replay.advance(from)?;
-        if replay.next.is_none() {
+        let Some(first) = &replay.next else {
             let span = settings.until.as_ref().map_or(0..0, Spanned::span);
             let message = "expected frames between `from` and `until`, found none";
             return Err(Error::configuration(message).in_configuration(span));
+        };
+        // The reference of another program's log is in its frames.
+        if replay.thrusts.is_none() && first.time > recorded {
+            let late = first.time.saturating_sub(recorded) as f64 * 1e-9;
+            tracing::warn!(
+                "{}: the replay begins {late:.3} s after the log: a reference that moves begins anew there, and so does what the law remembers",
+                path.display()
+            );
         }
         Ok(replay)
     }
