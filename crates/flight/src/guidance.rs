@@ -12,10 +12,9 @@ use fly_control::lead::Lead;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
 use fly_control::setpoints::Demand;
-use fly_control::spin::{SpinDesign, SpinLaw, SteadySpin};
+use fly_control::spin::{SpinDesign, SpinLaw};
 use fly_control::{Controller, InputBoundsError, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
-use fly_lie::operators::angular;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Joint, Model};
 use fly_mechanics::{State, System, Vehicle};
@@ -26,6 +25,7 @@ use crate::disturbance::{BodyDisturbance, DisturbanceReport};
 use crate::health::Spin;
 use crate::reference::FlightReference;
 use crate::supervisor::Fault;
+use crate::yaw::{Yaw, without_yaw};
 
 /// A reference and the control law that follows it.
 ///
@@ -84,20 +84,8 @@ struct PreparedSpins {
     lost: Range<usize>,
     /// Whether it leaves nothing else, so that the vehicle spins at once.
     is_needed: bool,
-    /// In both senses, the slowest first.
+    /// The slowest if it is needed, else those in both senses.
     designs: Vec<Arc<SpinDesign>>,
-}
-
-/// Whether a vehicle follows the reference's yaw.
-enum Yaw {
-    Followed,
-    /// It cannot be held.
-    GivenUp {
-        /// One of these takes over when the body turns as fast about its axis, if that is soon.
-        spins: Vec<Arc<SpinDesign>>,
-        /// Since when, s.
-        since: f64,
-    },
 }
 
 /// Angle of the body's x axis about the world's z axis, rad.
@@ -185,14 +173,14 @@ impl Guidance {
                 if attainable == Attainable::Hover {
                     continue;
                 }
-                let found = SteadySpin::find(vehicle, bounds).into_iter();
-                let designs: Vec<_> = found
-                    .filter_map(|spin| SpinDesign::new(vehicle, spin).map(Arc::new))
-                    .collect();
+                let is_needed = attainable == Attainable::Nothing;
+                let most = if is_needed { 1 } else { usize::MAX };
+                let found = SpinDesign::all(vehicle, bounds).take(most);
+                let designs: Vec<_> = found.map(Arc::new).collect();
                 if !designs.is_empty() {
                     spins.push(PreparedSpins {
                         lost,
-                        is_needed: attainable == Attainable::Nothing,
+                        is_needed,
                         designs,
                     });
                 }
@@ -542,15 +530,10 @@ impl Guidance {
                 }
                 controller.set_actuators(predictor.ahead().actuators);
                 let state = of_motion(predictor.tracked_motion_ahead());
-                if let Yaw::GivenUp { spins, since } = yaw
-                    && controller.spin().is_none()
-                {
-                    *since += if elapsed.is_finite() { elapsed } else { 0.0 };
-                    let fits = |design: &&Arc<SpinDesign>| is_as_fast(design, &state);
-                    let design = spins.iter().filter(|_| *since < SOON).find(fits);
-                    if let Some(design) = design {
-                        *begun = Some(numbers(vehicle, design));
-                        controller.set_spin(Some(design.clone()));
+                if yaw.is_given_up() && controller.spin().is_none() {
+                    if let Some(design) = yaw.taken_over(elapsed, &state) {
+                        *begun = Some(numbers(vehicle, &design));
+                        controller.set_spin(Some(design));
                     } else {
                         *point = without_yaw(point, &self::state(predictor));
                         *aim = without_yaw(aim, &state);
@@ -664,7 +647,7 @@ impl Guidance {
     /// Whether the reference turns with a vehicle that cannot hold its yaw.
     pub fn gives_up_yaw(&self) -> bool {
         match &self.plant {
-            Plant::Vehicle { yaw, .. } => matches!(yaw, Yaw::GivenUp { .. }),
+            Plant::Vehicle { yaw, .. } => yaw.is_given_up(),
             Plant::System { .. } => false,
         }
     }
@@ -700,14 +683,16 @@ impl Guidance {
     }
 
     /// Replaces the limits of the inputs by bounds, infinite where nothing has changed; see
-    /// [`Controller::set_input_bounds`]. A vehicle that can hover within them only while spinning does so from the next
-    /// step on, if it is [ready](Self::with_spinning_hover) for it. Allocates.
+    /// [`Controller::set_input_bounds`]. Within them this is [attainable](Self::attainable): a vehicle that can hover only
+    /// while spinning does so from the next step on, if it is [ready](Self::with_spinning_hover) for it, and one that
+    /// cannot hold its yaw gives it up. Allocates.
     ///
     /// # Errors
     /// [`InputBoundsError`]; the previous bounds stay.
     pub fn set_input_bounds(
         &mut self,
         [lower, upper]: [&[f64]; 2],
+        attainable: Option<Attainable>,
     ) -> Result<(), InputBoundsError> {
         match &mut self.plant {
             Plant::Vehicle {
@@ -731,9 +716,8 @@ impl Guidance {
                     })
                 });
                 let prepared = fitting.next();
-                let attainable = Attainable::within(vehicle, [lower, upper]);
-                let holds_yaw = attainable != Attainable::Spinning;
-                let was_free = matches!(yaw, Yaw::GivenUp { .. });
+                let holds_yaw = attainable != Some(Attainable::Spinning);
+                let was_given_up = yaw.is_given_up();
                 *yaw = if holds_yaw {
                     Yaw::Followed
                 } else {
@@ -745,7 +729,8 @@ impl Guidance {
                 let needed = prepared.filter(|prepared| prepared.is_needed);
                 let design = needed.map(|prepared| prepared.designs[0].clone());
                 let was_spinning = controller.spin().is_some();
-                if let (None, true, Some(governor)) = (&design, was_spinning || was_free, governor)
+                if let (None, true, Some(governor)) =
+                    (&design, was_spinning || was_given_up, governor)
                 {
                     // The vehicle may have moved far meanwhile.
                     governor.restart();
@@ -808,32 +793,6 @@ impl Guidance {
     }
 }
 
-/// The largest error of the yaw rate that counts while the yaw is given up, rad/s.
-const YAW_RATE: f64 = 1.0;
-/// A spin takes over if the body turns as fast within this time, s. A body that takes longer has little torque about the
-/// vertical left over, and the law holds it for minutes.
-const SOON: f64 = 10.0;
-
-/// The same reference with the yaw of this state, about body z, and nearly its rate.
-fn without_yaw(goal: &ReferencePoint, state: &State<f64>) -> ReferencePoint {
-    let z = Vector3::z();
-    let error = (goal.pose.rotation.inverse() * state.pose.rotation).to_quaternion();
-    let turn = SO3::exp(&(z * (2.0 * error[3].atan2(error[0]))));
-    let (tilting, rate) = (angular(&goal.twist), angular(&state.twist).z);
-    let mut omega = turn.inverse().act(&tilting);
-    omega.z = rate + (tilting.z - rate).clamp(-YAW_RATE, YAW_RATE);
-    let mut omega_dot = turn.inverse().act(&angular(&goal.acceleration));
-    omega_dot -= (z * (omega.z - tilting.z)).cross(&omega);
-    omega_dot.z = 0.0;
-    goal.with_attitude(goal.pose.rotation * turn, &omega, &omega_dot)
-}
-
-/// Whether this body turns as fast as the spin, in its sense.
-fn is_as_fast(design: &SpinDesign, state: &State<f64>) -> bool {
-    let spin = design.spin();
-    angular(&state.twist).dot(&spin.axis) / spin.rate >= 1.0
-}
-
 /// The numbers of a spin of this vehicle.
 fn numbers(vehicle: &Vehicle, design: &SpinDesign) -> Spin {
     let spin = design.spin();
@@ -863,44 +822,4 @@ fn of_motion(motion: Option<(SE3<f64>, Vector6<f64>)>) -> State<f64> {
         || State::at_rest(SE3::identity()),
         |(pose, twist)| State { pose, twist },
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use fly_lie::operators::join;
-    use nalgebra::vector;
-
-    use super::*;
-
-    #[test]
-    fn a_reference_without_yaw_tilts_as_before() {
-        let attitude = |x, y, z| SO3::exp(&vector![x, y, z]);
-        let goal = ReferencePoint {
-            pose: SE3::new(attitude(0.4, -0.7, 1.9), vector![1.0, -2.0, 0.5]),
-            twist: vector![1.2, -0.4, 0.7, 0.9, -1.3, 2.1],
-            acceleration: vector![-0.6, 2.2, 0.3, 1.7, 0.2, -0.8],
-        };
-        let state = State {
-            pose: SE3::new(attitude(0.2, 0.1, -0.9), Vector3::zeros()),
-            twist: join(&Vector3::zeros(), &vector![0.3, -0.1, 9.0]),
-        };
-        let turned = without_yaw(&goal, &state);
-        // The smallest rotation to the state's attitude is one that tilts.
-        let error = (turned.pose.rotation.inverse() * state.pose.rotation).log();
-        assert!(error.z.abs() < 1e-14 && error.norm() > 0.1, "{error}");
-        // In the world: the axis, its rate and that of its rate; turning about it, at 1 rad/s less than the state.
-        let (before, after) = (&goal.pose.rotation, &turned.pose.rotation);
-        let axis = before.act(&Vector3::z());
-        assert!((axis - after.act(&Vector3::z())).norm() < 1e-14);
-        let [was, is] = [(&goal, before), (&turned, after)].map(|(point, rotation)| {
-            [&point.twist, &point.acceleration].map(|twist| rotation.act(&angular(twist)))
-        });
-        let turning = is[0] - was[0];
-        assert!((turning - axis * (8.0 - 2.1)).norm() < 1e-13);
-        // d/dt (omega + phi' n) = omega' + phi'' n + phi' omega x n.
-        let rest = is[1] - was[1] - was[0].cross(&turning);
-        assert!(rest.cross(&axis).norm() < 1e-13);
-        assert!(is[1].dot(&axis).abs() < 1e-13);
-        assert_eq!(turned.pose.translation, goal.pose.translation);
-    }
 }

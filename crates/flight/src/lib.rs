@@ -37,6 +37,7 @@ mod truth;
 mod verdict;
 mod watchdog;
 mod world_record;
+mod yaw;
 
 pub use config::Configuration;
 pub use disturbance::{BodyDisturbance, DisturbanceReport};

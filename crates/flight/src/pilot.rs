@@ -620,7 +620,7 @@ impl Pilot {
             health.give_up(weak);
             attainable = guidance.attainable(health.bounds());
         }
-        let refused = guidance.set_input_bounds(health.bounds()).err();
+        let refused = guidance.set_input_bounds(health.bounds(), attainable).err();
         let spin = guidance.spin_in_numbers();
         let names = inputs.command_names();
         let events = self

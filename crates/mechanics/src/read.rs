@@ -18,11 +18,11 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// says.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut bytes = read_bytes(path, MAX_TEXT)?;
-    if bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.drain(..BYTE_ORDER_MARK.len());
-    }
+    let is_marked = bytes.starts_with(BYTE_ORDER_MARK);
+    let mark = if is_marked { BYTE_ORDER_MARK.len() } else { 0 };
+    bytes.drain(..mark);
     String::from_utf8(bytes).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
+        let place = mark + error.utf8_error().valid_up_to();
         io::Error::new(
             ErrorKind::InvalidData,
             format!("byte {place} is not UTF-8 text"),

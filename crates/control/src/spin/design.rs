@@ -65,8 +65,17 @@ impl SpinDesign {
     /// # Panics
     /// If there is not one bound per input.
     pub fn find(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Option<Self> {
-        let mut spins = SteadySpin::find(vehicle, bounds).into_iter();
-        spins.find_map(|spin| Self::new(vehicle, spin))
+        Self::all(vehicle, bounds).next()
+    }
+
+    /// For each of the [steady spins](SteadySpin::find) within these bounds that can be stabilised, the slowest first,
+    /// designed as it is asked for. Allocates, and takes some milliseconds.
+    ///
+    /// # Panics
+    /// If there is not one bound per input.
+    pub fn all(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> impl Iterator<Item = Self> {
+        let spins = SteadySpin::find(vehicle, bounds).into_iter();
+        spins.filter_map(|spin| Self::new(vehicle, spin))
     }
 
     /// For this steady spin of a vehicle with fixed rotors. `None` if the remaining rotors cannot stabilise it, or if its rate does not return by itself.

@@ -109,6 +109,7 @@ impl Backend for Replay {
             (own(&recording, log.span())?, None)
         };
         let own = recording.header.filter(|header| header.origin.is_none());
+        let is_own = own.is_some();
         description.configuration = own.map(|header| header.configuration);
         let mut replay = Self {
             description,
@@ -125,7 +126,7 @@ impl Backend for Replay {
             return Err(Error::configuration(message).in_configuration(span));
         };
         // The reference of another program's log is in its frames.
-        if replay.thrusts.is_none() && first.time > recorded {
+        if is_own && first.time > recorded {
             let late = first.time.saturating_sub(recorded) as f64 * 1e-9;
             tracing::warn!(
                 "{}: the replay begins {late:.3} s after the log: a reference that moves begins anew there, and so does what the law remembers",
