@@ -67,7 +67,7 @@ impl<'a> Flight<'a> {
             settling,
         } = guidance(configuration, &backend)?;
         let system = &configuration.system;
-        let predictor = predictor(configuration, is_shadow)?;
+        let predictor = predictor(configuration, description)?;
         let commands = system.inputs.command_names();
         let (estimation, given) = estimation(configuration, &info.name, description)?;
         let binding = Binding::new(&info.name, &given, &predictor.groups(), commands)?;
@@ -165,18 +165,24 @@ impl<'a> Flight<'a> {
 /// Predicts the state between measurements and at the time when commands act.
 fn predictor(
     configuration: &Configuration,
-    is_shadow: bool,
+    description: &Description,
 ) -> Result<StatePredictor, FlightError> {
     let system = &configuration.system;
     let predictor = StatePredictor::new(system).map_err(|error| FlightError::Model {
         system: system.name.clone(),
         error,
     })?;
-    // A replay does not wait for our commands, and may begin in flight.
-    Ok(if is_shadow {
+    let predictor = if description.starts_in_motion {
         predictor.from_first_commands()
     } else {
-        predictor.with_delay(configuration.controller.actuators.delay)
+        predictor
+    };
+    // A recorded flight does not wait for our commands.
+    Ok(match description.wants_reference {
+        ReferenceSource::Recorded => predictor,
+        ReferenceSource::Configured => {
+            predictor.with_delay(configuration.controller.actuators.delay)
+        }
     })
 }
 

@@ -25,7 +25,7 @@
 /**
  * Grows with every addition to the end of a structure.
  */
-#define FLY_ABI_MINOR 2
+#define FLY_ABI_MINOR 3
 
 /**
  * Done; of `read`: the frame is fresh.
@@ -369,6 +369,11 @@ typedef struct {
    * The configuration of a recorded flight, as a TOML document; empty where there is none.
    */
   FlyText configuration;
+  /**
+   * Since 3.3. Whether the vehicle moves already when the flight begins, 0 or 1: its actuators do what the first commands ask from
+   * the start, while those of a vehicle at rest still have to spin up. Whatever is not 0 counts as 1.
+   */
+  uint8_t starts_in_motion;
 } FlyDescription;
 
 /**

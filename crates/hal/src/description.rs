@@ -43,6 +43,9 @@ pub struct Description {
     pub wants_reference: ReferenceSource,
     /// The configuration of a recorded flight, TOML. The host reports how it differs from its own.
     pub configuration: Option<String>,
+    /// Whether the vehicle moves already when the flight begins: its actuators do what the first commands ask from the start, while
+    /// those of a vehicle at rest still have to spin up.
+    pub starts_in_motion: bool,
 }
 
 /// # Construction
@@ -113,6 +116,13 @@ impl Description {
     #[must_use]
     pub fn with_reference(mut self, source: ReferenceSource) -> Self {
         self.wants_reference = source;
+        self
+    }
+
+    /// The vehicle moves already when the flight begins.
+    #[must_use]
+    pub fn starting_in_motion(mut self) -> Self {
+        self.starts_in_motion = true;
         self
     }
 

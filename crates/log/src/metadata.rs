@@ -19,6 +19,8 @@ pub const LOG: &str = "fly.log";
 const CRC: &str = "crc32";
 /// Key of the [`Origin`](crate::Origin) of a converted log, TOML.
 pub const ORIGIN: &str = "origin";
+/// Key of a log that begins in flight, `"true"`: its actuators move from the first tick on. Others do not have it.
+const IN_MOTION: &str = "starts_in_motion";
 /// Record with the configuration's text.
 pub const CONFIGURATION: &str = "fly.configuration";
 /// Record with the vehicle's text.
@@ -168,10 +170,34 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
         let text = toml::to_string(origin).expect("texts and numbers, which TOML can hold");
         log.metadata.insert(ORIGIN.to_owned(), text);
     }
+    if description.starts_in_motion {
+        set_in_motion(&mut log);
+    }
     records.insert(0, log);
     let crc = checksum(&records);
     records[0].metadata.insert(CRC.to_owned(), crc);
     records
+}
+
+/// Whether a log with this record [`LOG`] begins in flight.
+pub fn is_in_motion(log: &Metadata) -> bool {
+    log.metadata.get(IN_MOTION).is_some_and(|is| is == "true")
+}
+
+fn set_in_motion(log: &mut Metadata) {
+    log.metadata.insert(IN_MOTION.to_owned(), "true".to_owned());
+}
+
+/// Makes these records those of a log that begins in flight.
+pub fn begin_in_motion(records: &mut [Metadata]) {
+    records
+        .iter_mut()
+        .filter(|record| record.name == LOG)
+        .for_each(set_in_motion);
+    let crc = checksum(&*records);
+    for log in records.iter_mut().filter(|record| record.name == LOG) {
+        log.metadata.insert(CRC.to_owned(), crc.clone());
+    }
 }
 
 /// CRC-32 over names, keys and values of these records, except [`CRC`] itself, in hexadecimal.

@@ -26,7 +26,10 @@ impl Port {
     /// A vehicle with these signals of the world, its commands at rest.
     pub fn new(world: Shared, of_world: &Description, signals: &Signals) -> Result<Self, Error> {
         let mut port = Self {
-            description: Description::new(),
+            description: Description {
+                starts_in_motion: of_world.starts_in_motion,
+                ..Description::new()
+            },
             values: Vec::new(),
             groups: Vec::new(),
             commands: Vec::new(),

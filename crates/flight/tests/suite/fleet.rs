@@ -97,6 +97,31 @@ fn what_shares_nothing_flies_as_alone_bit_for_bit() {
     assert_eq!(told(&of_world), told(&world_again));
 }
 
+/// All actuators of the world begin with the first commands, and each controller knows it of its own.
+#[test]
+fn vehicles_of_a_world_in_motion_start_in_motion() {
+    for (initial, expected) in [("", false), ("initial.commands = 'first'", true)] {
+        let configuration = read(&format!(
+            "flight = {{ duration = 0.1 }}
+            [[vehicles]]
+            name = 'one'
+            config = 'quadcopter.toml'
+            [[vehicles]]
+            name = 'two'
+            config = 'quadcopter.toml'
+            initial = {{ position = [0.0, 5.0, 0.0] }}
+            [backend]
+            plugin = 'sim'
+            [backend.sim]
+            {initial}"
+        ));
+        let (_, rows, of_world) = fly(&configuration);
+        for told in rows.iter().chain([&of_world]) {
+            assert_eq!(told.header.description.starts_in_motion, expected);
+        }
+    }
+}
+
 /// A vehicle that diverges ends; its rotors run at their minimum, and the other flies on.
 #[test]
 fn one_that_ends_does_not_end_the_others() {

@@ -99,6 +99,7 @@ struct Exported<B> {
     statuses: Vec<GroupStatus>,
     wants_reference: u32,
     configuration: c::Text,
+    starts_in_motion: bool,
 }
 
 impl<B: Backend> Exported<B> {
@@ -135,6 +136,7 @@ impl<B: Backend> Exported<B> {
                 .collect(),
             wants_reference: reference_code(description.wants_reference),
             configuration: c::Text::new(description.configuration.as_deref().unwrap_or_default()),
+            starts_in_motion: description.starts_in_motion,
             _description: description,
         }
     }
@@ -352,6 +354,7 @@ unsafe extern "C" fn describe<B: Backend>(
             group_count: exported.groups.len(),
             wants_reference: exported.wants_reference,
             configuration: exported.configuration,
+            starts_in_motion: exported.starts_in_motion.into(),
         };
         // SAFETY: not null, the host's to be written, and as large as it says.
         unsafe { growth::write(&ours, description, size) };

@@ -7,7 +7,7 @@ pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
 /// Major version of this ABI: plugins of another one are refused.
 pub const FLY_ABI_MAJOR: u32 = 3;
 /// Grows with every addition to the end of a structure.
-pub const FLY_ABI_MINOR: u32 = 2;
+pub const FLY_ABI_MINOR: u32 = 3;
 /// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
 pub const FLY_SYMBOL: &str = "fly_plugin";
 
@@ -183,6 +183,9 @@ pub struct Description {
     pub wants_reference: u32,
     /// The configuration of a recorded flight, as a TOML document; empty where there is none.
     pub configuration: Text,
+    /// Since 3.3. Whether the vehicle moves already when the flight begins, 0 or 1: its actuators do what the first commands ask from
+    /// the start, while those of a vehicle at rest still have to spin up. Whatever is not 0 counts as 1.
+    pub starts_in_motion: u8,
 }
 
 /// The configuration of an instance. Valid during `configure`.

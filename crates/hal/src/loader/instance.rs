@@ -143,6 +143,7 @@ impl Instance {
             group_count: 0,
             wants_reference: abi::FLY_REFERENCE_CONFIGURED,
             configuration: Text::new(""),
+            starts_in_motion: 0,
         };
         call!(self.describe(&raw mut given))?;
         expect_array("signals", given.signals, given.signal_count)?;
@@ -207,6 +208,7 @@ impl Instance {
             // SAFETY: as above.
             configuration: Some(unsafe { given.configuration.lossy() }.into_owned())
                 .filter(|text| !text.is_empty()),
+            starts_in_motion: given.starts_in_motion != 0,
         })
     }
 

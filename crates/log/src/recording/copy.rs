@@ -12,7 +12,7 @@ use super::container::{Container, Limits, Part, Schema};
 use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
-use crate::metadata::{CUT, FORMAT, RUN, TIMING};
+use crate::metadata::{CUT, FORMAT, RUN, TIMING, begin_in_motion};
 use crate::writer::{mcap_options, reason};
 
 /// Statistics of a copy.
@@ -59,10 +59,11 @@ pub fn copy(
     }
     let whole = head.shape().map(drop);
     whole.map_err(|refusal| LogError::other_mcap(log, refusal))?;
-    let records: Vec<Metadata> = head.records().into_iter().flatten().cloned().collect();
+    let mut records: Vec<Metadata> = head.records().into_iter().flatten().cloned().collect();
     // Channels may be declared after their messages: at the end of a log whose first chunk is damaged.
     let mut declared = Declared::default();
     let mut run = Vec::new();
+    let mut begins: BTreeMap<u16, u64> = BTreeMap::new();
     let mut container = Container::new(source.clone(), limits);
     while let Some(part) = container.next().map_err(unreadable)? {
         match part {
@@ -71,8 +72,17 @@ pub fn copy(
             Part::Metadata(record) if [RUN, TIMING].contains(&record.name.as_str()) => {
                 run.push(record);
             }
-            Part::Metadata(_) | Part::Message { .. } => {}
+            Part::Metadata(_) => {}
+            Part::Message { channel, time, .. } => {
+                let begin = begins.entry(channel).or_insert(time);
+                *begin = time.min(*begin);
+            }
         }
+    }
+    let is_frame = |channel: &u16| declared.is_of(*channel, FRAME);
+    let first = begins.iter().find(|(channel, _)| is_frame(channel));
+    if first.is_some_and(|(_, first)| first < times.start()) {
+        begin_in_motion(&mut records);
     }
     let mut copied = Copied {
         skipped: container.damage.lines(),
@@ -105,7 +115,7 @@ pub fn copy(
             copied.left_out += 1;
             continue;
         }
-        if known.topic == "/fly/frame" {
+        if known.topic == FRAME {
             sequence = u32::try_from(copied.ticks).unwrap_or(u32::MAX);
             copied.ticks += 1;
         }
@@ -137,6 +147,9 @@ pub fn copy(
     Ok(copied)
 }
 
+/// Topic of the ticks.
+const FRAME: &str = "/fly/frame";
+
 /// The declarations of a log.
 #[derive(Default)]
 struct Declared {
@@ -145,6 +158,11 @@ struct Declared {
 }
 
 impl Declared {
+    fn is_of(&self, channel: u16, topic: &str) -> bool {
+        let channel = self.channels.get(&channel);
+        channel.is_some_and(|channel| channel.topic == topic)
+    }
+
     /// Writes the same declarations, with the same numbers.
     fn write<W: Write + Seek>(&self, to: &mut mcap::Writer<W>) -> Result<(), mcap::McapError> {
         for (id, schema) in &self.schemas {

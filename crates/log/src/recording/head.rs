@@ -13,7 +13,8 @@ use super::convert::motor;
 use super::described;
 use super::source::Source;
 use crate::metadata::{
-    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum, signals,
+    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum, is_in_motion,
+    signals,
 };
 use crate::{FlightHeader, Origin};
 
@@ -163,7 +164,9 @@ impl Head {
             let expected = format!("at most {MAX_SIGNALS} signals, groups and commands");
             return Err((expected, count.to_string()));
         }
-        Shape::new(&declared, &commands, groups)
+        let mut shape = Shape::new(&declared, &commands, groups)?;
+        shape.description.starts_in_motion |= is_in_motion(log);
+        Ok(shape)
     }
 }
 

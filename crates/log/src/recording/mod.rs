@@ -230,5 +230,7 @@ fn described(signals: Vec<Signal>, groups: Vec<String>) -> Description {
             ReferenceSource::Configured
         },
         configuration: None,
+        // Logs of other programs begin anywhere.
+        starts_in_motion: has_setpoints,
     }
 }

@@ -127,6 +127,7 @@ impl Backend for Replay {
         };
         // The reference of another program's log is in its frames.
         if is_own && first.time > recorded {
+            replay.description.starts_in_motion = true;
             let late = first.time.saturating_sub(recorded) as f64 * 1e-9;
             tracing::warn!(
                 "{}: the replay begins {late:.3} s after the log: a reference that moves begins anew there, and so does what the law remembers",

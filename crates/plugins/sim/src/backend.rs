@@ -93,6 +93,11 @@ impl Backend for Simulation {
         let description = description
             .with_signals(names.iter().map(|name| signal::truth(name)))?
             .with_signals(commands)?;
+        let description = if plant.starts_in_motion() {
+            description.starting_in_motion()
+        } else {
+            description
+        };
         tracing::debug!(
             system = plant.system().name,
             seed = configuration.seed,

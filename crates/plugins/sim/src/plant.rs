@@ -180,6 +180,12 @@ impl Plant {
         }
     }
 
+    /// Whether its actuators do something already before the first step.
+    pub(crate) fn starts_in_motion(&self) -> bool {
+        let rest = self.system().inputs.at_rest();
+        self.starts_at_command || self.command.iter().zip(rest).any(|(is, rest)| *is != rest)
+    }
+
     pub(crate) fn system(&self) -> &System {
         &self.stage.system
     }

@@ -155,6 +155,7 @@ pub fn backend(text: &[u8], random: &mut Random) -> Option<Instance> {
             ReferenceSource::Configured
         },
         configuration: (random.below(4) == 1).then(|| text.into_owned()),
+        starts_in_motion: random.below(4) == 1,
     };
     Instance::of(Made(description)).ok()
 }
