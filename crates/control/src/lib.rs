@@ -57,7 +57,7 @@
 //!     state = integrate::rk4(&state, 2e-3, |state| vehicle.body.acceleration(state, &wrench));
 //! }
 //! assert!(state.pose.log().norm() < 1e-3);
-//! assert!(controller.last().energies.total < 1e-5);
+//! assert!(controller.last().energies.is_some_and(|has| has.total < 1e-5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

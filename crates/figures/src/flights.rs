@@ -171,7 +171,7 @@ impl Sink for Recorder {
             time: (row.time - start) as f64 * 1e-9,
             goal: control.reference,
             errors: control.errors,
-            energy: control.energies.total,
+            energy: control.energies.map_or(f64::NAN, |energies| energies.total),
             input: control.u.to_vec(),
             commands: row.commands.unwrap_or_default().to_vec(),
             ..Tick::default()

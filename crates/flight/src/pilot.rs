@@ -531,12 +531,9 @@ impl Pilot {
         Observed {
             time: flight_time,
             errors,
-            // Without energies, only the error itself can settle.
-            energy: if guidance.spin().is_some() {
-                f64::INFINITY
-            } else {
-                step.energies.total
-            },
+            energy: step
+                .energies
+                .map_or(f64::INFINITY, |energies| energies.total),
             saturated: step.saturated(),
             following: following(guidance.governor().filter(|_| guidance.spin().is_none())),
             upward: guidance.upward(),

@@ -218,7 +218,8 @@ impl<'a> Recorder<'a> {
                 }
             }
             let (step, statistics) = (pilot.step(), &mut self.statistics);
-            statistics.record(step.saturated(), step.energies.total);
+            let energy = step.energies.map(|energies| energies.total);
+            statistics.record(step.saturated(), energy);
             let governor = pilot.guidance().governor();
             statistics.governed += u64::from(governor.is_some_and(Governor::is_active));
             let fallback = self.solver == AllocationMethod::Osqp
@@ -324,7 +325,6 @@ impl<'a> Recorder<'a> {
 
 fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_> {
     let (step, point, predictor) = (pilot.step(), pilot.point(), pilot.predictor());
-    let energies = &step.energies;
     let disturbance = pilot.guidance().disturbance();
     Control {
         reference: predictor.tracked().map(|body| {
@@ -346,12 +346,12 @@ fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_>
         errors: pilot.step_errors(),
         u0: step.unconstrained.as_slice(),
         u: step.input.as_slice(),
-        energies: Energies {
+        energies: step.energies.map(|energies| Energies {
             kinetic: energies.kinetic,
             potential: energies.potential,
             dissipation: energies.dissipation,
             total: energies.total,
-        },
+        }),
         energy_rates: rates,
         disturbance: disturbance.map_or(&[], |(force, _)| force),
         thrust_scale: disturbance.map(|(_, scale)| scale),

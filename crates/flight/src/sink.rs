@@ -223,8 +223,8 @@ pub struct MemoryControl {
     pub errors: [f64; 2],
     /// Input u, in the order of the vehicle's inputs.
     pub input: Vec<f64>,
-    /// Template energies, J, and dissipation, W.
-    pub energies: Energies,
+    /// Template energies, J, and dissipation, W; `None` of a law that has none.
+    pub energies: Option<Energies>,
     /// Whether a limit was active.
     pub saturated: bool,
 }

@@ -54,19 +54,19 @@ pub struct FlightStatistics {
     pub infeasible: u64,
     /// Steps in which the solver did not converge.
     pub unfinished: u64,
-    /// Total template energy W at the first step, J.
+    /// Total template energy W at the first step whose law has one, J.
     pub energy_start: Option<f64>,
-    /// Total template energy W at the last step, J.
+    /// Total template energy W at the last step, J; `None` if its law has none.
     pub energy_end: Option<f64>,
 }
 
 impl FlightStatistics {
-    /// Counts one control step: whether a constraint was active, and the energy W in J.
-    pub fn record(&mut self, saturated: bool, energy: f64) {
+    /// Counts one control step: whether a constraint was active, and the energy W in J, if the law has one.
+    pub fn record(&mut self, saturated: bool, energy: Option<f64>) {
         self.steps += 1;
         self.saturated += u64::from(saturated);
-        self.energy_start.get_or_insert(energy);
-        self.energy_end = Some(energy);
+        self.energy_start = self.energy_start.or(energy);
+        self.energy_end = energy;
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn energies_are_those_of_the_first_and_the_last_step() {
         let mut statistics = FlightStatistics::default();
-        for (saturated, energy) in [(true, 9.0), (true, 4.0), (false, 1.0)] {
+        for (saturated, energy) in [(true, None), (true, Some(9.0)), (false, Some(1.0))] {
             statistics.record(saturated, energy);
         }
         assert_eq!(
@@ -105,5 +105,11 @@ mod tests {
             (Some(9.0), Some(1.0))
         );
         assert_eq!((statistics.steps, statistics.saturated), (3, 2));
+        // The law that flew last has no energies.
+        statistics.record(false, None);
+        assert_eq!(
+            (statistics.energy_start, statistics.energy_end),
+            (Some(9.0), None)
+        );
     }
 }

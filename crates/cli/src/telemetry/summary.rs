@@ -26,18 +26,19 @@ impl SummaryText<'_> {
                     });
                 }
             }
-            let ends = statistics.energy_start.zip(statistics.energy_end);
             // State feedback has no energies.
-            if let Some((start, end)) = ends.filter(|ends| *ends != (0.0, 0.0)) {
-                let energy = |when, value| format!("{when} {} J", significant(value, 4));
-                table.row("energy W", [energy("start", start), energy("end", end)]);
+            let ends = [
+                ("start", statistics.energy_start),
+                ("end", statistics.energy_end),
+            ];
+            let ends: Vec<_> = (ends.into_iter())
+                .filter_map(|(when, value)| Some(format!("{when} {} J", significant(value?, 4))))
+                .collect();
+            let label = if ends.is_empty() { "energy W" } else { "" };
+            if !ends.is_empty() {
+                table.row("energy W", ends);
             }
             if let Some(energy) = &summary.energy {
-                let label = if ends == Some((0.0, 0.0)) {
-                    "energy W"
-                } else {
-                    ""
-                };
                 table.lines(label, [energy.to_string()]);
                 if energy.causes.steps > 0 {
                     table.lines("", [energy.causes.to_string()]);
@@ -370,8 +371,8 @@ mod tests {
 
     fn summary() -> Summary {
         let mut statistics = FlightStatistics::default();
-        statistics.record(true, 2.5);
-        statistics.record(false, 0.000_01);
+        statistics.record(true, Some(2.5));
+        statistics.record(false, Some(0.000_01));
         let mut errors = [0, 1].map(|_| TrackingError::default());
         for [distance, angle] in [[3.0, 0.0], [4.0, 0.5_f64.to_radians()]] {
             errors[0].magnitude.record(distance);

@@ -36,6 +36,10 @@ fn a_quadcopter_keeps_its_place_without_any_one_rotor() {
         let (rms, summary) = tracked("quadcopter.toml", &set, 12.0);
         assert!((rms - radius()).abs() < 2e-4, "{rotor}: {rms}\n{summary}");
         assert!(summary.contains("hovers while spinning"), "{summary}");
+        // A spin has no energies.
+        let of_energy = |line: &&str| line.trim_start().starts_with("energy W");
+        let energy = summary.lines().find(of_energy).expect("a line");
+        assert!(!energy.contains("end"), "{energy}");
     }
 }
 

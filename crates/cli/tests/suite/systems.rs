@@ -184,14 +184,16 @@ fn the_log_shows_all_bodies_and_how_their_energy_falls() {
         (None, None)
     );
     for pair in steps.windows(2) {
-        let slope = (pair[1].total_energy - pair[0].total_energy) / 4e-3;
+        let [before, now] = [0, 1].map(|i| pair[i].total_energy.expect("an energy"));
+        let slope = (now - before) / 4e-3;
         let measured = pair[1].energy_rate.expect("a rate");
         assert!(
             (measured - slope).abs() < 1e-9 * slope.abs(),
             "{measured} {slope}"
         );
         let expected = pair[1].expected_energy_rate.expect("a rate");
-        let mean = -(pair[0].dissipation + pair[1].dissipation);
+        let [before, now] = [0, 1].map(|i| pair[i].dissipation.expect("a dissipation"));
+        let mean = -(before + now);
         assert!((expected - mean).abs() < 1e-12, "{expected} {mean}");
     }
 }

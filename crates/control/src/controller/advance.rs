@@ -5,7 +5,6 @@ use nalgebra::{DVector, DefaultAllocator, Dyn, OVector, Vector3};
 
 use super::Controller;
 use super::metric::metric;
-use crate::Energies;
 use crate::allocation::{Allocation, AllocationError, Allocator};
 use crate::disturbance::DisturbanceObserver;
 use crate::law::Law;
@@ -44,8 +43,8 @@ where
             self.prefer_last();
         }
         self.step.energies = match output {
-            StrategyOutput::DesiredMotion => self.desired.energies,
-            StrategyOutput::Input => Energies::default(),
+            StrategyOutput::DesiredMotion => Some(self.desired.energies),
+            StrategyOutput::Input => None,
         };
         self.has_stepped = true;
         Ok(())

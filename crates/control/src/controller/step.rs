@@ -14,8 +14,8 @@ pub struct Step {
     pub unconstrained: DVector<f64>,
     /// p entries: the command, before limits, that makes the actuators produce u0; u0 itself without a [`lead`](crate::lead).
     pub demanded: DVector<f64>,
-    /// The desired energies; zero for state feedback, which has none.
-    pub energies: Energies,
+    /// The desired energies; `None` of a law that has none, such as state feedback.
+    pub energies: Option<Energies>,
     /// The power that the motion of the reference extracts from the total energy while the actuators produce u0, W:
     /// [`DesiredMotion::reference_power_at`](crate::template::DesiredMotion::reference_power_at); `None` if the strategy does not compute it.
     pub reference_power: Option<f64>,
@@ -30,7 +30,7 @@ impl Step {
             input: DVector::zeros(p),
             unconstrained: DVector::zeros(p),
             demanded: DVector::zeros(p),
-            energies: Energies::default(),
+            energies: None,
             reference_power: None,
             allocation: Allocation::FREE,
         }

@@ -4,7 +4,6 @@ use fly_mechanics::multibody::Model;
 use nalgebra::{DMatrix, DVector};
 
 use super::{Controller, Step};
-use crate::Energies;
 use crate::plant::{Plant, SystemPlant};
 use crate::rest;
 use crate::step_error::StepError;
@@ -35,7 +34,7 @@ impl Controller<SystemPlant> {
     ///
     /// Does not allocate with `active_set` (but for the first step of state feedback, see [`place_at_rest`](Self::place_at_rest)). The same sequence of calls
     /// from the first on returns the same bits. If state or reference are not finite, neither is u0, and the input stays the previous one if there
-    /// are limits; the caller checks that the input may be sent. State feedback has no energies: they are zero.
+    /// are limits; the caller checks that the input may be sent. State feedback has no energies.
     ///
     /// # Errors
     /// [`StepError`] where the law does not exist; input, energies and allocation then stay those of the last step.
@@ -81,7 +80,7 @@ impl Controller<SystemPlant> {
         let step = &mut self.step;
         step.unconstrained.fill(f64::NAN);
         step.demanded.fill(f64::NAN);
-        step.energies = Energies::new(f64::NAN, f64::NAN, f64::NAN);
+        step.energies = None;
         step.reference_power = None;
         if self.delay == 0.0 {
             self.interrupt_observation();

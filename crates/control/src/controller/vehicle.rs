@@ -8,6 +8,7 @@ use fly_mechanics::State;
 use nalgebra::{Const, Vector3};
 
 use super::{Controller, Step};
+use crate::ReferencePoint;
 use crate::kinematics::OneBody;
 use crate::law::LawError;
 use crate::lead::{Ahead, Lead};
@@ -15,7 +16,6 @@ use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant};
 use crate::spin::{SpinDesign, SpinLaw};
 use crate::template::{DesiredMotion, Template};
-use crate::{Energies, ReferencePoint};
 
 /// The configured lead is enough for a body that turns by less than this angle within the longest lag, rad: the phase that the lag costs.
 const SLOW_TURN: f64 = 0.1;
@@ -135,7 +135,7 @@ impl Controller<FreeBodyPlant> {
         let u0 = &mut step.unconstrained;
         spin.command(elapsed, state, goal, &push, &step.input, u0);
         step.demanded.copy_from(u0);
-        step.energies = Energies::default();
+        step.energies = None;
         step.reference_power = None;
         // A constant metric is set already.
         let sent = self.send(elapsed);

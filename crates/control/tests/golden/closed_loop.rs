@@ -133,8 +133,10 @@ fn smooth(example: &Example, file: &Value, name: &str, given: &Value, report: &m
             flight.x.extend(configuration(&state.pose));
             flight.xi.extend(state.twist.iter());
             flight.u.extend(step.input.iter());
-            flight.total.push(step.energies.total);
-            flight.potential.push(step.energies.potential);
+            flight.total.push(step.energies.expect("energies").total);
+            flight
+                .potential
+                .push(step.energies.expect("energies").potential);
         } else {
             flight.error(time[0], &state, &reference);
         }
@@ -232,7 +234,7 @@ fn sampled(
             flight.xi.extend(state.twist.iter());
             flight.u.extend(step.input.iter());
             flight.actual.extend(actual.iter());
-            flight.total.push(step.energies.total);
+            flight.total.push(step.energies.expect("energies").total);
             flight.active.push(step.active() as f64);
         }
         if lag == 0.0 {

@@ -175,7 +175,7 @@ pub fn compare(data: &Value, report: &mut File) {
             };
             check("u0", &step.unconstrained, &u);
             check("u", &step.input, &u);
-            let energies = controller.last().energies;
+            let energies = controller.last().energies.expect("energies");
             check(
                 "W",
                 &DVector::from_element(1, energies.total),

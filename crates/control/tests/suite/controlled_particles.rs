@@ -496,8 +496,9 @@ fn the_monitor_knows_what_the_reference_takes() {
             let reason = UncheckedReason::MovingReference;
             assert_eq!(unknown, Balance::Unchecked(reason));
         }
-        rose |= of_step.energies.total > last;
-        last = of_step.energies.total;
+        let total = of_step.energies.expect("energies").total;
+        rose |= total > last;
+        last = total;
         now = integrate::rk4(&now, h, |state| body.acceleration(state, &(&B * &input)));
     }
     assert!(rose, "the energy rises now and then");

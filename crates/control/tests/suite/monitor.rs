@@ -119,7 +119,7 @@ impl Flight {
                 unconstrained: input.clone(),
                 demanded: input.clone(),
                 input: input.clone(),
-                energies: desired.energies,
+                energies: Some(desired.energies),
                 reference_power: self.known.then_some(taken),
                 allocation: free(),
             };
@@ -352,7 +352,7 @@ fn a_jump_of_the_reference_and_numbers_that_are_none_count_for_nothing() {
             input: one.clone(),
             unconstrained: one.clone(),
             demanded: one,
-            energies: fly_control::Energies::new(0.0, total, 0.0),
+            energies: Some(fly_control::Energies::new(0.0, total, 0.0)),
             reference_power: None,
             allocation: free(),
         }

@@ -559,7 +559,7 @@ fn energy_falls_with_redundant_inputs() {
             let state = flight.state;
             let step = controller.step(&state, &goal);
             assert!(!step.saturated());
-            let (input, energy) = (step.input.clone(), step.energies.total);
+            let (input, energy) = (step.input.clone(), step.energies.expect("energies").total);
             let desired = controller.desired(&state, &goal);
             let wrench = vehicle.rotors.input_matrix() * &input;
             let acceleration = vehicle.body.acceleration(&state, &wrench);

@@ -228,7 +228,7 @@ pub struct Observed {
     pub time: f64,
     /// Distance (m) and angle (rad) from the reference.
     pub errors: [f64; 2],
-    /// The total error energy W, J: 0 if it does not exist, infinite while another law is active.
+    /// The total error energy W, J: infinite while the law has none, so that only the error itself can settle.
     pub energy: f64,
     /// Whether any input is at its limit.
     pub saturated: bool,

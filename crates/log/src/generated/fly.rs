@@ -46,18 +46,18 @@ pub struct Control {
     /// Input inside the limits.
     #[prost(double, repeated, tag = "7")]
     pub u: ::prost::alloc::vec::Vec<f64>,
-    /// Kinetic energy of the error, J.
-    #[prost(double, tag = "8")]
-    pub kinetic_energy: f64,
+    /// Kinetic energy of the error, J; absent, as the next three, where the law has no energies.
+    #[prost(double, optional, tag = "8")]
+    pub kinetic_energy: ::core::option::Option<f64>,
     /// Potential energy of the error, J.
-    #[prost(double, tag = "9")]
-    pub potential_energy: f64,
+    #[prost(double, optional, tag = "9")]
+    pub potential_energy: ::core::option::Option<f64>,
     /// Dissipated power, W.
-    #[prost(double, tag = "10")]
-    pub dissipation: f64,
+    #[prost(double, optional, tag = "10")]
+    pub dissipation: ::core::option::Option<f64>,
     /// Total energy W, J.
-    #[prost(double, tag = "11")]
-    pub total_energy: f64,
+    #[prost(double, optional, tag = "11")]
+    pub total_energy: ::core::option::Option<f64>,
     /// Number of limits that are active.
     #[prost(uint32, tag = "12")]
     pub active_limits: u32,

@@ -475,7 +475,7 @@ fn put_control(cells: &mut [Cell], at: usize, control: fly::Control, widths: [us
         .chain(errors)
         .chain(floats(control.u0, widths[0]))
         .chain(floats(control.u, widths[1]))
-        .chain(energies.map(Cell::Float))
+        .chain(energies.map(float))
         .chain([
             Cell::Integer(control.active_limits.into()),
             Cell::Boolean(control.saturated),

@@ -192,8 +192,9 @@ impl Layout {
             extend(words, &control.errors);
             extend(words, control.u0);
             extend(words, control.u);
-            let e = &control.energies;
-            extend(words, &[e.kinetic, e.potential, e.dissipation, e.total]);
+            let energies =
+                (control.energies).map(|e| [e.kinetic, e.potential, e.dissipation, e.total]);
+            extend(words, &energies.unwrap_or([f64::NAN; 4]));
             extend(words, &control.energy_rates.unwrap_or([f64::NAN; 2]));
             check("`disturbance`", self.disturbance, control.disturbance.len())?;
             extend(words, control.disturbance);
@@ -307,12 +308,12 @@ impl Layout {
             errors,
             u0: &buffers.u0,
             u: &buffers.u,
-            energies: Energies {
+            energies: (!total.is_nan()).then_some(Energies {
                 kinetic,
                 potential,
                 dissipation,
                 total,
-            },
+            }),
             energy_rates: Some(energy_rates).filter(|[measured, _]| !measured.is_nan()),
             disturbance: &buffers.disturbance,
             thrust_scale: Some(thrust_scale).filter(|scale: &f64| !scale.is_nan()),

@@ -108,8 +108,8 @@ pub struct Control<'a> {
     pub u0: &'a [f64],
     /// Input within the limits, length `input_dim`.
     pub u: &'a [f64],
-    /// Energies of the error.
-    pub energies: Energies,
+    /// Energies of the error; `None` of a law that has none.
+    pub energies: Option<Energies>,
     /// Measured and predicted dW/dt, W; `None` if the theory makes no prediction.
     pub energy_rates: Option<[f64; 2]>,
     /// The force that the model does not explain, in velocity coordinates, length `disturbance_dim`, N and N m; empty

@@ -333,18 +333,16 @@ impl Collector {
         }
         let (columns, plots) = (&mut self.columns, &mut self.flight.plots);
         // State feedback has no energies.
-        let energies = [
-            control.total_energy,
-            control.kinetic_energy,
-            control.potential_energy,
-        ];
-        let has_energy = energies != [0.0; 3];
         let total = control.total_energy;
-        let rates = control.energy_rate.zip(control.expected_energy_rate);
-        if has_energy {
-            columns.energy.put(plots, &energies);
+        if let (Some(total), Some(kinetic), Some(potential)) =
+            (total, control.kinetic_energy, control.potential_energy)
+        {
+            columns.energy.put(plots, &[total, kinetic, potential]);
         }
-        if let (Some((measured, expected)), true) = (rates, total > 0.0) {
+        let rates = control.energy_rate.zip(control.expected_energy_rate);
+        if let (Some((measured, expected)), Some(total)) =
+            (rates, total.filter(|total| *total > 0.0))
+        {
             // d ln W / dt <= expected / W: the value of W if it fell as predicted, from the time when the prediction
             // last began.
             let (logarithm, last) = self.allowed.unwrap_or((total.ln(), time));
@@ -379,10 +377,8 @@ impl Collector {
         statistics
             .iterations
             .add(time, f64::from(control.iterations));
-        if has_energy {
-            let [start, _] = statistics.energy.unwrap_or([total; 2]);
-            statistics.energy = Some([start, total]);
-        }
+        let [start, _] = statistics.energy;
+        statistics.energy = [start.or(total), total];
         if let Some(errors) = errors {
             for (magnitude, error) in statistics.errors.iter_mut().zip(errors) {
                 magnitude.add(time, error);

@@ -71,7 +71,7 @@ pub struct Statistics {
     /// When they settled within 2 % of their largest value, s; `None` if they did not.
     pub settled: [Option<f64>; 2],
     /// W at the first and at the last of these steps, J.
-    pub energy: Option<[f64; 2]>,
+    pub energy: [Option<f64>; 2],
     /// Speed, m/s.
     pub speed: Magnitude,
     /// Angular rate, rad/s.
@@ -125,22 +125,15 @@ impl Statistics {
             "%",
             LESS,
         );
-        if let Some([start, end]) = self.energy {
-            add(
-                "energy_start",
-                "error energy W, start".into(),
-                Some(start),
-                "J",
-                None,
-            );
-            add(
-                "energy_end",
-                "error energy W, end".into(),
-                Some(end),
-                "J",
-                LESS,
-            );
-        }
+        let [start, end] = self.energy;
+        add(
+            "energy_start",
+            "error energy W, start".into(),
+            start,
+            "J",
+            None,
+        );
+        add("energy_end", "error energy W, end".into(), end, "J", LESS);
         add(
             "thrust",
             "total thrust, rms".into(),

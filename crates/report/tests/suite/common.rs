@@ -106,12 +106,12 @@ pub fn write(folder: &Path, made: &Made) -> PathBuf {
                 errors: [height(tick).abs(), 0.0],
                 u0: &thrust,
                 u: &thrust,
-                energies: Energies {
+                energies: Some(Energies {
                     kinetic: 1.0,
                     potential: 2.0,
                     dissipation: 0.5,
                     total: 3.0,
-                },
+                }),
                 energy_rates: Some([-0.9, -1.0]),
                 disturbance: &[],
                 thrust_scale: None,

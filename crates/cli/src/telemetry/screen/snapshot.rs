@@ -289,13 +289,11 @@ fn timing(flight: &Flight, row: Option<&Row>, times: Punctuality) -> Vec<[String
         add("no data", format!("in {} ticks", statistics.without_data));
     }
     if let Some(control) = row.and_then(|row| row.control.as_ref()) {
-        let energies = [
+        if let (Some(total), Some(kinetic), Some(potential)) = (
             control.total_energy,
             control.kinetic_energy,
             control.potential_energy,
-        ];
-        if energies != [0.0; 3] {
-            let [total, kinetic, potential] = energies;
+        ) {
             add("energy W", format!("{total:.3e} J"));
             add("  = T + V", format!("{kinetic:.2e} + {potential:.2e}"));
         }

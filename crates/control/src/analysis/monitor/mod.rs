@@ -168,7 +168,7 @@ impl LyapunovMonitor {
                 }),
             unchecked => (unchecked, 0.0),
         };
-        let energies = step.energies;
+        let energies = step.energies.unwrap_or_default();
         let now = Sample {
             time,
             total: energies.total,
@@ -191,7 +191,8 @@ impl LyapunovMonitor {
             *held = intended;
         }
         let finite = [now.total, now.dissipation, now.reference, change];
-        let finite = finite.iter().all(|number| number.is_finite());
+        let is_known = step.energies.is_some() || self.guarantee == LyapunovGuarantee::NoEnergies;
+        let finite = is_known && finite.iter().all(|number| number.is_finite());
         let before = std::mem::replace(&mut self.last, finite.then_some(now));
         let balance = match before {
             Some(before) if finite && now.time > before.time => self.judge(&before, &now, change),

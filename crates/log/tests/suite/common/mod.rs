@@ -106,12 +106,12 @@ impl Tick {
                 errors: [1.0, 2.0 * half.sin().abs().atan2(half.cos().abs())],
                 u0: u,
                 u,
-                energies: Energies {
+                energies: Some(Energies {
                     kinetic: 0.25,
                     potential: t,
                     dissipation: 0.5,
                     total: 0.25 + t,
-                },
+                }),
                 energy_rates: (self.time % 4_000_000 == 0).then_some([-1.5, -1.0]),
                 disturbance: &[],
                 thrust_scale: None,
