@@ -62,8 +62,8 @@ Tasks:
   gallery                a picture of the report of every shipped flight, in docs/gallery.md
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
   peers [viewers]        fly PX4 and ArduCopter made of pymavlink (PyPI) over links with every fault, signed links and serial lines; show
-                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic; logs of all
-                         shipped configurations in mcap, Foxglove's schemas and Rerun (viewers: these alone)
+                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic; the reference flights in
+                         RotorPy and MuJoCo; logs of all shipped configurations in mcap, Foxglove's schemas and Rerun (viewers: these alone)
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR] [--native]

@@ -52,12 +52,13 @@ const TESTS: [(&[&str], &[&str]); 3] = [
             "actuators::",
             "ground_stations::",
             "serve::",
+            "reference_flights::",
         ],
     ),
 ];
 
 /// `cargo xtask peers`: flights with autopilots made of pymavlink, of which the tests fly some, MAVSDK and MAVProxy as ground stations, 10^8 bytes of
-/// mutated traffic, and logs as viewers open them; with `viewers` these alone.
+/// mutated traffic, the reference flights in RotorPy and MuJoCo, and logs as viewers open them; with `viewers` these alone.
 pub fn run(arguments: &[String]) -> Outcome {
     match arguments {
         [] => {}

@@ -350,7 +350,7 @@ fn steps_while_spinning_allocate_nothing() {
 fn most_vehicles_come_back_from_most_starts() {
     let mut random = Random(77);
     let (mut flown, mut back, mut worst) = (0, 0, 0.0_f64);
-    for k in 0..40 {
+    for k in 0..24 {
         let text = varied(&mut random, 0.3);
         let Some(mut flight) = Flight::new(&text, k % 4, 0.0) else {
             println!("{k}: no design");
@@ -369,9 +369,9 @@ fn most_vehicles_come_back_from_most_starts() {
             );
         }
     }
-    println!("{flown} of 40 have a design, {back} come back, worst {worst}");
+    println!("{flown} of 24 have a design, {back} come back, worst {worst}");
     let mut starts = 0;
-    for k in 0..100 {
+    for k in 0..48 {
         let mut flight = Flight::new(&shipped(), k % 4, 0.0).expect("a design");
         let mut part = || random.next();
         let turn = Vector6::new(
@@ -391,8 +391,8 @@ fn most_vehicles_come_back_from_most_starts() {
             println!("start {k}: {rms}, worst {}", flight.worst);
         }
     }
-    println!("{starts} of 100 starts");
-    assert!(flown >= 38 && back >= flown - 2 && starts >= 75);
+    println!("{starts} of 48 starts");
+    assert!(flown >= 23 && back + 1 >= flown && starts >= 40);
 }
 
 /// `J omega' + omega x J omega = tau`, without the library: the response of the spinning shipped quadcopter to torques.

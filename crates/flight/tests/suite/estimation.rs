@@ -554,7 +554,7 @@ fn frames(configuration: &Configuration) -> (Description, Vec<Frame>) {
 /// with simulated sensors.
 #[test]
 fn through_the_flight_the_covariance_is_that_of_the_errors() {
-    let n = 200;
+    let n = 100;
     let (mut sum, mut attitude, mut position) = (0.0, 0.0, 0.0);
     for seed in 0..n {
         let seed = format!("flight.seed={}", 100 + seed);

@@ -412,7 +412,7 @@ fn a_log_of_a_later_format_is_refused() {
     }
 }
 
-/// All truncations of a small log, and all its bytes changed: a result, never a panic.
+/// All truncations of a small log, and all its bytes changed, each in one of three ways: a result, never a panic.
 #[test]
 fn nothing_that_is_broken_panics() {
     let whole = made::flight(25);
@@ -428,11 +428,9 @@ fn nothing_that_is_broken_panics() {
         check(&whole[..length]);
     }
     for i in 0..whole.len() {
-        for change in [0x01, 0x80, 0xff] {
-            let mut bytes = whole.clone();
-            bytes[i] ^= change;
-            check(&bytes);
-        }
+        let mut bytes = whole.clone();
+        bytes[i] ^= [0x01, 0x80, 0xff][i % 3];
+        check(&bytes);
     }
     assert!(
         read_anyway > 1000 && refused > 1000,

@@ -101,7 +101,7 @@ fn balls_part_as_the_law_says() {
     }
 }
 
-/// A hundred collisions of balls and capsules that spin and meet anywhere: momentum and angular momentum stay, and what is lost of the energy is what the
+/// Dozens of collisions of balls and capsules that spin and meet anywhere: momentum and angular momentum stay, and what is lost of the energy is what the
 /// contacts took.
 #[test]
 fn momentum_stays_and_energy_is_what_contacts_take() {
@@ -122,7 +122,7 @@ fn momentum_stays_and_energy_is_what_contacts_take() {
         contacts = [{ radius = 0.09 }, { position = [0.1, 0, 0] }]";
     let mut random = Random::new(5);
     let mut collisions = 0;
-    for case in 0..40 {
+    for case in 0..14 {
         let mut start = |x: f64| {
             let turn = SO3::exp(&Vector3::from_fn(|_, _| 3.0 * random.next()));
             let place = Vector3::new(x, 0.05 * random.next(), 0.05 * random.next());
@@ -155,7 +155,7 @@ fn momentum_stays_and_energy_is_what_contacts_take() {
         );
         collisions += run.dynamics.touched_bodies().count();
     }
-    assert!(collisions > 60, "{collisions}");
+    assert!(collisions > 20, "{collisions}");
 }
 
 /// On a long capsule, which is fixed, a ball slides with `mu g`, and then rolls with 5/7 of its speed.
