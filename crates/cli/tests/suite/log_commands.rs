@@ -224,6 +224,25 @@ fn a_part_is_a_log_of_its_own() {
     assert_eq!(found["rows"], 101);
     assert_eq!(found["rows_alone"], serde_json::json!([400, 0]));
     assert_eq!(found["differences"], serde_json::json!([]));
+    // It begins in flight, with the shapes of the bodies that were told at the start.
+    let begins = ["a.mcap", "a.cut.mcap"].map(|name| {
+        let options = fly_log::Options::default();
+        let recording = fly_log::Recording::open(folder.path(name), &options).unwrap();
+        let bytes = fs::read(folder.path(name)).unwrap();
+        let mut messages = mcap::MessageStream::new(&bytes)
+            .unwrap()
+            .map(Result::unwrap);
+        let scene = messages.find(|message| message.channel.topic == "/scene");
+        let scene = scene.expect("a scene");
+        (
+            recording.description.starts_in_motion,
+            scene.log_time,
+            scene.data.into_owned(),
+        )
+    });
+    let [(whole, _, shapes), (part, time, same)] = begins;
+    assert_eq!((whole, part, time), (false, true, 200_000_000));
+    assert!(shapes == same);
     let (_, error) = folder.ends(&["log", "cut", "a.mcap", "--from", "5", "-o", "b.mcap"], 2);
     contains(&error, "it lasts from 0.000 s to 1.000 s");
     let (_, error) = folder.ends(

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::{self, Folder, contains};
+use crate::ulog;
 
 /// What a page shows, but for the arrays.
 fn contents(folder: &Folder, page: &str) -> Value {
@@ -65,6 +66,43 @@ fn its_numbers_are_those_of_the_summary() {
             assert_eq!(number(flight, "energy_end"), end);
         }
     }
+}
+
+/// How long the error took to settle says nothing of the landing that a failsafe began.
+#[test]
+fn a_failsafe_does_not_undo_what_settled() {
+    let folder = Folder::new();
+    let lost = "backend.sim.faults=[{ kind = \"missing\", from = 7.0, until = inf }]";
+    let start = "backend.sim.initial.position=[0.3, 0, 1]";
+    let hover = ["reference.kind=hover", "reference.position=[0, 0, 1]"];
+    let mut arguments = vec![
+        "--config",
+        "quadcopter.toml",
+        "--log",
+        "flight.mcap",
+        "--report",
+    ];
+    let set = [&hover[..], &[start, lost]].concat();
+    arguments.extend(set.iter().flat_map(|set| ["--set", set]));
+    folder.ends(&arguments, 4);
+    let contents = contents(&folder, "flight.html");
+    let settled = number(&contents["flights"][0], "distance_settled");
+    assert!(settled > 0.5 && settled < 4.0, "{settled}");
+}
+
+/// Frames of a ULog go on over a gap, with nothing in them: it is a gap in the report all the same.
+#[test]
+fn a_gap_in_a_ulog_is_a_gap() {
+    let folder = Folder::new();
+    let mut bytes = ulog::head();
+    for k in (0..300).chain(1000..1300) {
+        bytes.extend(ulog::tick(k));
+    }
+    fs::write(folder.path("flight.ulg"), bytes).unwrap();
+    folder.flies(&["report", "flight.ulg"]);
+    let contents = contents(&folder, "flight.html");
+    let gaps = contents["flights"][0]["gaps"].as_array().expect("gaps");
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
 }
 
 #[test]

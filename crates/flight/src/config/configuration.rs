@@ -156,21 +156,33 @@ impl Configuration {
 
     /// Rejects `safety.then = "descend"` unless the vehicle has one body.
     fn check_descent(&self) -> Result<(), ConfigError> {
-        let (FlownModel::System(system), Some(Response::Descend)) =
+        let (FlownModel::System(_), Some(Response::Descend)) =
             (self.flown_model(), self.safety.then)
         else {
             return Ok(());
         };
         let diagnostic = Diagnostic::new("`safety.then` is not possible");
         let label = format!(
-            "expected \"hold\", \"land\" or \"terminate\", found \"descend\": `{}` is not flown as a vehicle of one body",
-            system.name
+            "expected \"hold\", \"land\" or \"terminate\", found \"descend\": {}",
+            self.why_no_descent()
         );
         Err(match self.document.place("safety.then") {
             Some(place) => diagnostic.at(place, label),
             None => diagnostic.note(label),
         }
         .into())
+    }
+
+    /// Why a system cannot follow the descent, which is one of a vehicle of one body by its energies.
+    fn why_no_descent(&self) -> String {
+        let approach = self.controller.approach;
+        if self.vehicle.is_some() && approach.template().is_none() {
+            return format!("the approach {} flies no descent", approach.name());
+        }
+        format!(
+            "`{}` is not flown as a vehicle of one body",
+            self.system.name
+        )
     }
 
     /// Rejects `[estimator]` unless there is a body whose pose it can estimate.
@@ -219,7 +231,8 @@ impl Configuration {
             Some((path, _)) => error(
                 &path,
                 format!(
-                    "expected \"warn\", \"hold\", \"land\" or \"terminate\", found \"descend\": `{name}` is not flown as a vehicle of one body"
+                    "expected \"warn\", \"hold\", \"land\" or \"terminate\", found \"descend\": {}",
+                    self.why_no_descent()
                 ),
             ),
             None => Ok(()),

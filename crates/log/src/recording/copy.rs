@@ -1,7 +1,7 @@
 //! Copies a part of a log of this program, or the intact part of a damaged one, to a separate log.
 
 use std::collections::BTreeMap;
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -60,28 +60,12 @@ pub fn copy(
     let whole = head.shape().map(drop);
     whole.map_err(|refusal| LogError::other_mcap(log, refusal))?;
     let mut records: Vec<Metadata> = head.records().into_iter().flatten().cloned().collect();
-    // Channels may be declared after their messages: at the end of a log whose first chunk is damaged.
-    let mut declared = Declared::default();
-    let mut run = Vec::new();
-    let mut begins: BTreeMap<u16, u64> = BTreeMap::new();
     let mut container = Container::new(source.clone(), limits);
-    while let Some(part) = container.next().map_err(unreadable)? {
-        match part {
-            Part::Schema(schema) => drop(declared.schemas.insert(schema.id, schema)),
-            Part::Channel(channel) => drop(declared.channels.insert(channel.id, channel)),
-            Part::Metadata(record) if [RUN, TIMING].contains(&record.name.as_str()) => {
-                run.push(record);
-            }
-            Part::Metadata(_) => {}
-            Part::Message { channel, time, .. } => {
-                let begin = begins.entry(channel).or_insert(time);
-                *begin = time.min(*begin);
-            }
-        }
-    }
-    let is_frame = |channel: &u16| declared.is_of(*channel, FRAME);
-    let first = begins.iter().find(|(channel, _)| is_frame(channel));
-    if first.is_some_and(|(_, first)| first < times.start()) {
+    let found = Survey::of(&mut container).map_err(unreadable)?;
+    if found
+        .first_frame()
+        .is_some_and(|first| first < *times.start())
+    {
         begin_in_motion(&mut records);
     }
     let mut copied = Copied {
@@ -96,7 +80,7 @@ pub fn copy(
     for record in &records {
         writer.write_metadata(record).map_err(failed)?;
     }
-    declared.write(&mut writer).map_err(failed)?;
+    found.write(&mut writer).map_err(failed)?;
     let mut container = Container::new(source, limits);
     let mut sequence = 0;
     while let Some(part) = container.next().map_err(unreadable)? {
@@ -108,8 +92,14 @@ pub fn copy(
         else {
             continue;
         };
-        let Some(known) = declared.channels.get(&channel) else {
+        let Some(known) = found.channels.get(&channel) else {
             continue;
+        };
+        // The shapes of the bodies are told once: the part begins with them.
+        let time = if found.is_first_scene(channel, time) {
+            time.max(*times.start())
+        } else {
+            time
         };
         if !times.contains(&time) {
             copied.left_out += 1;
@@ -140,27 +130,63 @@ pub fn copy(
         name: CUT.to_owned(),
         metadata: BTreeMap::from(of.map(|(key, text)| (key.to_owned(), text))),
     };
-    for record in records.iter().chain(&run).chain([&cut]) {
+    for record in records.iter().chain(&found.run).chain([&cut]) {
         writer.write_metadata(record).map_err(failed)?;
     }
     writer.finish().map_err(failed)?;
     Ok(copied)
 }
 
+/// Messages with shapes, which stay in view until others replace them.
+const SCENE: &str = "foxglove.SceneUpdate";
+
 /// Topic of the ticks.
 const FRAME: &str = "/fly/frame";
 
-/// The declarations of a log.
+/// What must be known of a log before its messages are copied: channels may be declared after their messages, at the end of a log whose
+/// first chunk is damaged.
 #[derive(Default)]
-struct Declared {
+struct Survey {
     schemas: BTreeMap<u16, Schema>,
     channels: BTreeMap<u16, Channel>,
+    /// The records of the run.
+    run: Vec<Metadata>,
+    /// Time of the first message of each channel.
+    begins: BTreeMap<u16, u64>,
 }
 
-impl Declared {
-    fn is_of(&self, channel: u16, topic: &str) -> bool {
-        let channel = self.channels.get(&channel);
-        channel.is_some_and(|channel| channel.topic == topic)
+impl Survey {
+    fn of(container: &mut Container) -> io::Result<Self> {
+        let mut found = Self::default();
+        while let Some(part) = container.next()? {
+            match part {
+                Part::Schema(schema) => drop(found.schemas.insert(schema.id, schema)),
+                Part::Channel(channel) => drop(found.channels.insert(channel.id, channel)),
+                Part::Metadata(record) if [RUN, TIMING].contains(&record.name.as_str()) => {
+                    found.run.push(record);
+                }
+                Part::Metadata(_) => {}
+                Part::Message { channel, time, .. } => {
+                    let begin = found.begins.entry(channel).or_insert(time);
+                    *begin = time.min(*begin);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Time of the first tick.
+    fn first_frame(&self) -> Option<u64> {
+        let mut frames = (self.channels.values()).filter(|channel| channel.topic == FRAME);
+        self.begins.get(&frames.next()?.id).copied()
+    }
+
+    /// Whether a message of this time is the first with shapes on its channel.
+    fn is_first_scene(&self, channel: u16, time: u64) -> bool {
+        let declared = self.channels.get(&channel);
+        let schema = declared.and_then(|declared| self.schemas.get(&declared.schema_id));
+        schema.is_some_and(|schema| schema.name == SCENE)
+            && self.begins.get(&channel) == Some(&time)
     }
 
     /// Writes the same declarations, with the same numbers.

@@ -134,6 +134,8 @@ pub struct Collector {
     rate: f64,
     before: Option<f64>,
     place: Option<[f64; 3]>,
+    /// Time of the last step in which the law followed its reference, s.
+    flown_until: f64,
     /// Logarithm of the predicted bound of W, and its time.
     allowed: Option<(f64, f64)>,
 }
@@ -173,6 +175,7 @@ impl Collector {
             rate,
             before: None,
             place: None,
+            flown_until: 0.0,
             allowed: None,
         }
     }
@@ -372,6 +375,7 @@ impl Collector {
         if !(row.fresh && FLYING.contains(&control.mode.as_str())) {
             return;
         }
+        self.flown_until = time;
         statistics.steps += 1;
         statistics.saturated += u64::from(control.saturated);
         statistics
@@ -391,9 +395,11 @@ impl Collector {
         while spectra.len() < values.len() {
             spectra.push(Welch::new(self.rate));
         }
-        for (welch, value) in spectra.iter_mut().zip(values) {
+        let (known, missing) = spectra.split_at_mut(values.len());
+        for (welch, value) in known.iter_mut().zip(values) {
             welch.add(*value);
         }
+        missing.iter_mut().for_each(Welch::gap);
     }
 
     /// Names the errors that exist: some systems have only revolute joints, others only prismatic ones.
@@ -459,11 +465,19 @@ impl Collector {
             };
             #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
             let bound = (0.02 * largest) as f32;
-            let last = column.high.iter().rposition(|value| *value > bound);
+            // What follows, a landing or a failsafe, has other errors.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a time of this flight, and saturates"
+            )]
+            let flown = (self.flown_until / plots.width()) as usize + 1;
+            let flown = &column.high[..flown.min(column.high.len())];
+            let last = flown.iter().rposition(|value| *value > bound);
             let first_inside = last.map_or(0, |last| last + 1);
             // An error that settles in the last tenth of the flight may have done so by chance.
             let time = first_inside as f64 * plots.width();
-            let [start, end] = self.flight.span;
+            let [start, end] = [self.flight.span[0], self.flown_until];
             statistics.settled[kind] =
                 (time <= end - 0.1 * (end - start)).then_some((time - start).max(0.0));
         }

@@ -273,6 +273,28 @@ error: this controller cannot fly this vehicle
     );
 }
 
+/// The vehicle has one body, but this approach does not fly it by its energies.
+#[test]
+fn descent_of_a_multirotor_controller() {
+    let folder = crate::common::Folder::new();
+    let approach = "controller={ approach = \"lee\", poles = { horizontal = [-5, -5, -5, -5], yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 } } }";
+    let (_, error) = folder.ends(
+        &[
+            "--config",
+            "quadcopter.toml",
+            "--set",
+            approach,
+            "--set",
+            "safety.then=descend",
+        ],
+        2,
+    );
+    crate::common::contains(
+        &error,
+        "found \"descend\": the approach lee flies no descent",
+    );
+}
+
 #[test]
 fn descent() {
     spoiled(
