@@ -667,6 +667,20 @@ fn a_corrupt_log_is_read_as_far_as_it_makes_sense() {
     assert_eq!(missing, Some(expected));
 }
 
+/// The rate of a logged attitude is that of its own run: neither of what it jumps to with the estimator nor of the flown attitude where it is not logged.
+#[test]
+fn nothing_turns_at_a_jump_of_the_estimator_or_the_end_of_setpoints() {
+    let bytes = made::flight_with_attitude_setpoints();
+    let recording = read(&bytes, &STRICT).unwrap();
+    // Right about down at 0.5 rad/s, rolled by 0.4 rad: in body axes (forward, left, up).
+    let expected = [0.0, -0.5 * 0.4_f64.sin(), -0.5 * 0.4_f64.cos()];
+    assert_eq!(recording.frames.len(), 400);
+    for k in (50..=150).chain(200..400) {
+        let rate = group(&recording, k, "setpoint.angular_velocity");
+        assert_close(&rate, &expected, 1e-3, &format!("frame {k}"));
+    }
+}
+
 /// The estimator resets by 10 m at tick 100; the log's counters record it.
 #[test]
 fn nothing_is_smoothed_across_a_jump_of_the_estimator() {

@@ -49,6 +49,14 @@ impl Flown<'_> {
         let end = ticks.end.min(self.first + self.times.len());
         ticks.start.saturating_sub(self.first)..end - self.first
     }
+
+    /// The indices around this one, within a part, of frames whose attitude setpoint is logged.
+    fn logged_run(&self, part: &Range<usize>, k: usize) -> Range<usize> {
+        let before = self.is_logged[part.start..k].iter().rev();
+        let after = self.is_logged[k..part.end].iter();
+        let count = |logged: &&bool| **logged;
+        k - before.take_while(count).count()..k + after.take_while(count).count()
+    }
 }
 
 /// Setpoint of one tick.
@@ -153,7 +161,8 @@ impl Setpoints {
         }
         let (mut rotation, mut angular_velocity) = (flown.attitudes[k], [0.0; 3]);
         if self.turn.fits(stretch.len()) {
-            (rotation, angular_velocity) = self.turn.attitude(&flown.attitudes[part], at_part);
+            (rotation, angular_velocity) =
+                self.turn.attitude(&flown.attitudes[part.clone()], at_part);
         }
         let mut setpoint = Setpoint {
             position,
@@ -170,8 +179,12 @@ impl Setpoints {
         }
         if flown.is_logged[k] {
             // The rate of the logged attitude. `vehicle_rates_setpoint` includes the attitude controller's feedback.
-            (setpoint.rotation, setpoint.angular_velocity) =
-                (flown.wanted[k], self.turn.attitude(flown.wanted, k).1);
+            let run = flown.logged_run(&part, k);
+            let wanted = &flown.wanted[run.clone()];
+            if self.turn.fits(wanted.len()) {
+                setpoint.angular_velocity = self.turn.attitude(wanted, k - run.start).1;
+            }
+            setpoint.rotation = flown.wanted[k];
             setpoint.attitude_logged = true;
         } else if let Some(series) = &mut self.rates
             && let Some(rates) = series.linear(time)?

@@ -62,6 +62,38 @@ pub fn flight_with_motors(declared: &str, controls: &[f32], count: f32) -> Vec<u
     bytes
 }
 
+/// A flight of 400 ticks whose attitude jumps by a radian about the vertical at tick 250, as an estimator counts it, with an attitude
+/// setpoint at a constant angle of roll from it, which is logged from tick 50 to 150 and from 200 on.
+pub fn flight_with_attitude_setpoints() -> Vec<u8> {
+    let mut topics = TOPICS.to_vec();
+    topics[1].1 = &["q[4]", "quat_reset_counter"];
+    topics.push(("vehicle_attitude_setpoint", &["q_d[4]"]));
+    let mut bytes = head_of(&topics);
+    for k in 0..400 {
+        let time = 1_000_000 + k * 20_000;
+        let jumps = u8::from(k >= 250);
+        let half = k as f32 * 0.005 + 0.5 * f32::from(jumps);
+        let (yaw, roll) = (half.sin_cos(), 0.2_f32.sin_cos());
+        let usual = tick(k);
+        let first = 3 + 2 + 8 + 6 * 4;
+        let second = first + 3 + 2 + 8 + 4 * 4;
+        bytes.extend(&usual[..first]);
+        let q = [yaw.1, 0.0, 0.0, yaw.0, f32::from(jumps)];
+        bytes.extend(data(1, time, &q));
+        bytes.extend(&usual[second..]);
+        if (50..=150).contains(&k) || k >= 200 {
+            let q = [
+                yaw.1 * roll.1,
+                yaw.1 * roll.0,
+                yaw.0 * roll.0,
+                yaw.0 * roll.1,
+            ];
+            bytes.extend(data(4, time, &q));
+        }
+    }
+    bytes
+}
+
 fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     head_with(&mut bytes, topics, 4.0);
