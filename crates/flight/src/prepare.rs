@@ -13,7 +13,7 @@ use fly_mechanics::Vehicle;
 
 use crate::backend::{self, Backend};
 use crate::binding::Binding;
-use crate::config::{Configuration, FlightSection, FlownModel, Origin, SafetySection};
+use crate::config::{Configuration, FlightSection, FlownModel, SafetySection};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
 use crate::envelope::{Envelope, Ground};
@@ -445,7 +445,7 @@ fn settling_time(closed: Result<ClosedLoop, AnalysisError>) -> Option<f64> {
 }
 
 /// The reference of a vehicle and the name of its kind: the configured one; in a shadow flight the recorded one, unless the
-/// command line chooses another.
+/// command line sets it.
 fn reference(
     configuration: &Configuration,
     vehicle: &Vehicle,
@@ -453,7 +453,8 @@ fn reference(
 ) -> Result<(String, FlightReference), FlightError> {
     let description = backend.description();
     let recorded = ReferenceSettings::Recorded(RecordedSettings::default());
-    let chosen = from_flag(configuration, "reference.kind");
+    let mut set = configuration.document.set_keys("reference");
+    let chosen = set.any(|key| key != "tolerance");
     let (settings, built) = match description.wants_reference {
         ReferenceSource::Recorded if !chosen => {
             let built = recorded.build(vehicle).map_err(FlightError::Reference)?;
@@ -471,14 +472,6 @@ fn reference(
     Ok((settings.kind().to_owned(), reference))
 }
 
-/// Whether the value at this path was given on the command line.
-fn from_flag(configuration: &Configuration, path: &str) -> bool {
-    configuration
-        .document
-        .place(path)
-        .is_some_and(|place| matches!(place.source.origin, Origin::Flag(_)))
-}
-
 /// Duration of the flight, s: as configured, else until the reference comes to rest. A shadow flight lasts as long as
 /// its recording, unless the command line sets a duration.
 fn duration(
@@ -487,7 +480,8 @@ fn duration(
     of_reference: Option<f64>,
 ) -> Option<f64> {
     let configured = configuration.flight.duration.or(of_reference);
-    configured.filter(|_| !is_shadow || from_flag(configuration, "flight.duration"))
+    let mut set = configuration.document.set_keys("flight");
+    configured.filter(|_| !is_shadow || set.any(|key| key == "duration"))
 }
 
 /// The longest time between two good frames, ns: the hold time, the age at which a measurement is stale, and two ticks.

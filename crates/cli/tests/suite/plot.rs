@@ -157,6 +157,10 @@ fn mistakes_are_told() {
         "expected numbers, found text",
     );
     wrong(
+        &["a.mcap", "--xy", "state.position.*,time"],
+        "found 3 columns, from `state.position.x` and `state.position.y` on; name one",
+    );
+    wrong(
         &["a.mcap", "--xy", "time"],
         "expected two names of columns, found 1 name",
     );

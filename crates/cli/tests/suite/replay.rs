@@ -174,6 +174,25 @@ fn a_real_flight_is_followed_in_shadow() {
     let (summary, _) = replay(&folder, &chosen, &log.display().to_string(), 0);
     common::contains(&summary, "reference         ");
     common::contains(&summary, " lissajous\n");
+    // By any key of it, not by how well it is to be followed.
+    for (set, kind) in [
+        ("reference.yaw_rate=0.1", " lissajous\n"),
+        (
+            "reference.tolerance.position=0.5",
+            " recorded: the flown path",
+        ),
+    ] {
+        let chosen = [
+            "--config",
+            "quadcopter.toml",
+            "--set",
+            set,
+            "--set",
+            "flight.duration=1",
+        ];
+        let (summary, _) = replay(&folder, &chosen, &log.display().to_string(), 0);
+        common::contains(&summary, kind);
+    }
 }
 
 /// As a replay, a plot and a report show it, and with what its reader notes.

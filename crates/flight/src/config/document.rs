@@ -203,6 +203,20 @@ impl Document {
         self.node(path).map(|node| node.place.clone())
     }
 
+    /// The keys of the table at a dotted path that the command line set, or anything below them.
+    pub fn set_keys(&self, path: &str) -> impl Iterator<Item = &str> {
+        let table = self.node(path).and_then(Node::as_table);
+        let entries = table.into_iter().flat_map(|table| &table.entries);
+        let set = entries.filter(|entry| {
+            let mut is_set = false;
+            entry.node.visit(&mut |node| {
+                is_set |= matches!(node.place.source.origin, Origin::Flag(_));
+            });
+            is_set
+        });
+        set.map(|entry| entry.key.as_str())
+    }
+
     /// Files that a flight of this configuration may read: the configuration's own files, and every value that is the
     /// path of a file, except the log that the flight writes.
     pub fn files(&self) -> Vec<PathBuf> {

@@ -134,7 +134,7 @@ impl Node {
     }
 
     /// Visits this value and every value below it.
-    fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Node)) {
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Node)) {
         visit(self);
         match &self.value {
             Value::Table(table) => table.visit(visit),

@@ -32,6 +32,29 @@ impl Request {
             Self::Phase(name) => std::slice::from_ref(name),
         }
     }
+
+    /// A plane shows one column over another: curves of several pairs would be joined.
+    fn check(
+        &self,
+        path: &Path,
+        pattern: &str,
+        found: &[usize],
+        columns: &[Column],
+    ) -> Result<(), ReportError> {
+        match (self, found) {
+            (Self::Xy(_) | Self::Phase(_), [first, second, ..]) => Err(ReportError::Signal {
+                path: path.into(),
+                name: pattern.to_owned(),
+                found: format!(
+                    "{} columns, from `{}` and `{}` on; name one",
+                    found.len(),
+                    columns[*first].name,
+                    columns[*second].name
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A column with all its numbers.
@@ -97,10 +120,14 @@ impl Table {
         let mut rows = Rows::open(path, &reading)?;
         let columns = rows.columns().to_vec();
         let mut wanted = Vec::new();
-        for pattern in requests.iter().flat_map(Request::patterns) {
-            for place in find(path, &columns, pattern)? {
-                if !wanted.contains(&place) {
-                    wanted.push(place);
+        for request in requests {
+            for pattern in request.patterns() {
+                let found = find(path, &columns, pattern)?;
+                request.check(path, pattern, &found, &columns)?;
+                for place in found {
+                    if !wanted.contains(&place) {
+                        wanted.push(place);
+                    }
                 }
             }
         }
