@@ -196,8 +196,8 @@ class Line:
     def pump(self, now):
         passed = self.rate * (now - self.last)
         self.last = now
-        # An idle line saves nothing up, but for what this program is late.
-        most = 1 + 0.02 * self.rate
+        # An idle line saves nothing up, but for what this program is late: as late as a flight counts. What it lost would queue up in the terminal.
+        most = 1 + 0.06 * self.rate
         self.may_send = min(self.may_send + passed, most) if self.out else 0.0
         self.may_read = min(self.may_read + passed, most)
         count = min(int(self.may_send), len(self.out))
