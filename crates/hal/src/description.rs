@@ -119,13 +119,6 @@ impl Description {
         self
     }
 
-    /// The vehicle moves already when the flight begins.
-    #[must_use]
-    pub fn starting_in_motion(mut self) -> Self {
-        self.starts_in_motion = true;
-        self
-    }
-
     fn group_index(&mut self, name: &str) -> usize {
         self.groups
             .iter()

@@ -90,14 +90,10 @@ impl Backend for Simulation {
             Some(_) => description.with_group("battery")?,
             None => description,
         };
-        let description = description
+        let mut description = description
             .with_signals(names.iter().map(|name| signal::truth(name)))?
             .with_signals(commands)?;
-        let description = if plant.starts_in_motion() {
-            description.starting_in_motion()
-        } else {
-            description
-        };
+        description.starts_in_motion = plant.starts_in_motion();
         tracing::debug!(
             system = plant.system().name,
             seed = configuration.seed,

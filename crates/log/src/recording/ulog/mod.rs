@@ -89,8 +89,8 @@ fn description() -> Description {
         .try_fold(Description::new(), Description::with_group);
     let mut description = groups
         .expect("the groups are canonical")
-        .with_reference(ReferenceSource::Recorded)
-        .starting_in_motion();
+        .with_reference(ReferenceSource::Recorded);
+    description.starts_in_motion = true;
     // A log does not contain the signals of a vehicle under command.
     (description.signals).retain(|signal| signal.name != "vehicle.control");
     description
