@@ -79,6 +79,20 @@ impl Flight<'_> {
         self.guarded_tick()
     }
 
+    /// Runs ticks until the controller takes over. Returns the flight time at which it does, s.
+    ///
+    /// # Errors
+    /// How the flight ended before; then call [`finish`](Self::finish).
+    pub fn begin(&mut self) -> Result<f64, End> {
+        while self.mode().is_before_flight() {
+            if let Some(end) = self.tick() {
+                return Err(end);
+            }
+        }
+        let began = self.pilot.start().or(self.link.last());
+        Ok(began.map_or(0.0, |time| self.link.since_first(time)))
+    }
+
     /// A tick whose messages are this flight's already.
     fn guarded_tick(&mut self) -> Option<End> {
         let ticked = catch_unwind(AssertUnwindSafe(|| self.tick_unguarded()));

@@ -84,3 +84,17 @@ fn without_the_ideal_state_the_missing_signal_is_named() {
     let (_, messages) = folder.ends(&arguments, 3);
     assert!(messages.contains("pose.position.x"), "{messages}");
 }
+
+/// Sensors with which the estimate never becomes good enough are a problem for `fly check`, in the words of the flight.
+#[test]
+fn sensors_that_come_too_late_are_found_by_check() {
+    let folder = Folder::new();
+    let arguments = ["check", "--config", EXAMPLE, "--set"];
+    let delay = |delay: &'static str| [&arguments[..], &[delay]].concat();
+    let (found, _) = folder.ends(&delay("estimator.filter.delay=0.1"), 0);
+    assert!(found.contains("control begins after 0."), "{found}");
+    let (found, messages) = folder.ends(&delay("estimator.filter.delay=0.001"), 5);
+    let words = "PROBLEM: the flight does not begin: no complete frame came within 10.0 s: the estimate has not converged, as ";
+    assert!(found.contains(words), "{found}");
+    assert_eq!(messages, "");
+}

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use fly_flight::estimation::Estimation;
-use fly_hal::{Clock, SearchPath};
+use fly_flight::{Discard, End, Flight};
+use fly_hal::{Clock, Plugin, SearchPath};
+use tracing::subscriber::NoSubscriber;
 
 use super::Findings;
 use crate::backend;
@@ -37,6 +39,11 @@ pub(super) fn check<'a>(
         ),
     );
     let description = instance.description();
+    let signals = format!(
+        "{} to read, {} to write",
+        description.frame_signals().count(),
+        description.commands().count()
+    );
     if let Some(configuration) = estimating
         && let Some(section) = &configuration.estimator
     {
@@ -52,17 +59,36 @@ pub(super) fn check<'a>(
                 for unused in estimation.unused() {
                     findings.warning("", unused);
                 }
+                if info.clock == Clock::Stepped {
+                    begins(configuration, &plugin, findings);
+                }
             }
             Err(error) => findings.problem("estimator", error),
         }
     }
-    findings.passed(
-        "signals",
-        format_args!(
-            "{} to read, {} to write",
-            description.frame_signals().count(),
-            description.commands().count()
-        ),
-    );
+    findings.passed("signals", signals);
     Ok(())
+}
+
+/// Checks that the estimate becomes good enough to fly on, with the sensors that the backend simulates or has recorded.
+fn begins(configuration: &Configuration, plugin: &Plugin, findings: &mut Findings) {
+    // What this flight would tell is among the findings.
+    let _silent = tracing::subscriber::set_default(NoSubscriber::default());
+    let mut sink = Discard;
+    let begun = backend::configure_plugin(configuration, plugin, false)
+        .and_then(|backend| Flight::new(configuration, backend, &mut sink))
+        .map_err(|error| error.to_string())
+        .and_then(|mut flight| flight.begin().map_err(why));
+    match begun {
+        Ok(time) => findings.passed("", format_args!("control begins after {time:.3} s")),
+        Err(reason) => findings.problem("", format_args!("the flight does not begin: {reason}")),
+    }
+}
+
+fn why(end: End) -> String {
+    match end {
+        End::Backend(message) | End::Panicked(message) => message,
+        // Nobody else ends this flight.
+        _ => "its frames end before one is complete".to_owned(),
+    }
 }
