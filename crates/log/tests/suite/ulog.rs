@@ -246,6 +246,22 @@ fn samples_of_another_time_are_told() {
     assert_eq!(recording.skipped, topics.collect::<Vec<_>>());
 }
 
+/// The clock stands still for half a second: of the samples with one time, one is used.
+#[test]
+fn samples_with_the_times_of_others_are_told() {
+    let mut bytes = made::head();
+    for k in 0..200 {
+        let mut tick = made::tick(k);
+        if (100..125).contains(&k) {
+            tick[5..13].copy_from_slice(&u64::to_le_bytes(3_000_000));
+        }
+        bytes.extend(tick);
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    let told = "vehicle_local_position: 24 samples left out, stamped 2.000 s to 2.000 s: others have the same times";
+    assert_eq!(recording.skipped, [told]);
+}
+
 /// The clock is set back by 3 s: the longer part counts, not a mixture of both.
 #[test]
 fn a_clock_that_runs_backwards_is_told() {
@@ -308,44 +324,44 @@ fn parts_out_of_order_are_all_read() {
     assert_eq!((0..250).filter(|&k| is_valid(k)).count(), 200);
 }
 
-/// One sample with a corrupt time stamp, in the future or in the past, costs only itself.
+/// Neighbours with corrupt time stamps, in the future or in the past, cost only themselves.
 #[test]
-fn a_single_corrupt_time_stamp_costs_one_sample() {
-    for stamp in [10, 40_000_000, 1 << 50, u64::MAX] {
-        for place in [0, 100, 199] {
-            let mut bytes = made::head();
-            for k in 0..200 {
-                let mut tick = made::tick(k);
-                if k == place {
-                    // The position's record is the first one: length, kind and number precede its time.
-                    tick[5..13].copy_from_slice(&u64::to_le_bytes(stamp));
-                }
-                bytes.extend(tick);
+fn corrupt_time_stamps_cost_only_their_samples() {
+    for (stamp, count, place) in [10, 40_000_000, 1 << 50, u64::MAX]
+        .into_iter()
+        .flat_map(|stamp| [1, 2, 4].map(|count| (stamp, count)))
+        .flat_map(|(stamp, count)| [0, 100, 200 - count].map(|place| (stamp, count, place)))
+    {
+        let what = format!("{count} of {stamp} us at {place}");
+        let mut bytes = made::head();
+        for k in 0..200 {
+            let mut tick = made::tick(k);
+            if (place..place + count).contains(&k) {
+                // The position's record is the first one: length, kind and number precede its time.
+                let stamp = stamp.saturating_add(1000 * (k - place));
+                tick[5..13].copy_from_slice(&u64::to_le_bytes(stamp));
             }
-            let recording = read(&bytes, &STRICT).unwrap();
-            let frames = if place == 100 { 200..=200 } else { 199..=200 };
-            assert!(frames.contains(&recording.frames.len()), "{place} {stamp}");
-            let invalid = recording
-                .frames
-                .iter()
-                .filter(|frame| !frame.groups[0].valid);
-            // The first and the last sample have no neighbour to interpolate to.
-            let most = usize::from(place != 100);
-            assert!(invalid.count() <= most, "{place} {stamp}");
-            // At the ends, any time that is not absurd may be true.
-            let is_unordered = if stamp < 1_000_000 {
-                place > 0
-            } else {
-                place < 199
-            };
-            let expected = usize::from(is_unordered || stamp > 1 << 40);
-            assert_eq!(
-                recording.skipped.len(),
-                expected,
-                "{place} {stamp}: {:?}",
-                recording.skipped
-            );
+            bytes.extend(tick);
         }
+        let recording = read(&bytes, &STRICT).unwrap();
+        let at_an_end = place != 100;
+        let frames = recording.frames.len() as u64;
+        let least = if at_an_end { 200 - count } else { 200 };
+        assert!((least..=200).contains(&frames), "{what}: {frames}");
+        let is_invalid = |frame: &fly_log::recording::Frame<'_>| !frame.groups[0].valid;
+        // The first and the last samples have no neighbours to interpolate to.
+        let most = if at_an_end { count as usize } else { 0 };
+        let invalid = recording.frames.iter().filter(is_invalid).count();
+        assert!(invalid <= most, "{what}: {invalid}");
+        // At the ends, any time that is not absurd may be true.
+        let is_unordered = if stamp < 1_000_000 {
+            place > 0
+        } else {
+            place + count < 200
+        };
+        let expected = usize::from(is_unordered || stamp > 1 << 40);
+        let skipped = &recording.skipped;
+        assert_eq!(skipped.len(), expected, "{what}: {skipped:?}");
     }
 }
 

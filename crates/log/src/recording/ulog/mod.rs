@@ -175,7 +175,7 @@ pub fn open(
             frames: grid.len(),
         });
     }
-    let (flagged, far) = (sources.flagged, sources.far.clone());
+    let (flagged, left_out) = (sources.flagged, sources.left_out.clone());
     let (motors, outputs) = motors::read(&topics).map_err(failed)?.unzip();
     let resampled = Resampled::new(sources, grid, &topics, outputs).map_err(failed)?;
     let span = Span {
@@ -189,7 +189,7 @@ pub fn open(
         kind: Kind::Ulog,
         header: None,
         run: None,
-        skipped: skipped(&topics, &far, grid.start),
+        skipped: skipped(&topics, &left_out, grid.start),
         notes: notes(
             &topics,
             grid.step,
@@ -238,8 +238,8 @@ pub struct Sources {
     rates: Series<[f64; 3]>,
     /// Fraction of the position samples that the estimator marks as invalid.
     flagged: f64,
-    /// Samples that are too far from the others to be part of the flight.
-    far: Vec<LeftOut>,
+    /// Samples that are too far from the others to be part of the flight, and those with the times of others.
+    left_out: [Vec<LeftOut>; 2],
 }
 
 fn finite(values: &[f64]) -> bool {
@@ -312,12 +312,13 @@ impl Sources {
             attitude.drop_far(turn),
             rates.drop_far(turning),
         ];
+        let repeated = [motion.repeated(), attitude.repeated(), rates.repeated()];
         Ok(Some(Self {
             motion,
             attitude,
             rates,
             flagged: flagged as f64 / flags.max(1) as f64,
-            far: far.into_iter().flatten().collect(),
+            left_out: [far, repeated].map(|found| found.into_iter().flatten().collect()),
         }))
     }
 
@@ -407,7 +408,7 @@ fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
 }
 
 /// Describes the parts that could not be read, of a log that starts at this time.
-fn skipped(topics: &Topics, far: &[LeftOut], start: i64) -> Vec<String> {
+fn skipped(topics: &Topics, [far, repeated]: &[Vec<LeftOut>; 2], start: i64) -> Vec<String> {
     let mut skipped = Vec::new();
     if topics.bad_records > 0 {
         skipped.push(format!("{} corrupt records", topics.bad_records));
@@ -428,6 +429,10 @@ fn skipped(topics: &Topics, far: &[LeftOut], start: i64) -> Vec<String> {
         let hours = series::FAR / 3_600_000_000_000;
         let samples = found.words(start);
         format!("{samples}: more than {hours} hours from the others")
+    }));
+    skipped.extend(repeated.iter().map(|found| {
+        let samples = found.words(start);
+        format!("{samples}: others have the same times")
     }));
     skipped
 }

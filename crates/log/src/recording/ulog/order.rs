@@ -1,14 +1,16 @@
 //! Finds samples whose time runs backwards.
 //!
-//! A single sample that is out of place has a corrupt time stamp. If the samples after it go on from there, the clock
-//! was set back, or parts of the file are out of order. Parts with different times are used in the order of time; of
-//! those with the same times, only the longest one.
+//! A few neighbours that are out of place have corrupt time stamps. If more go on from there, the clock was set back, or
+//! parts of the file are out of order. Parts with different times are used in the order of time; of those with the same
+//! times, only the longest one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// Samples may be out of order by this much, ns.
 const JITTER: i64 = 20_000_000;
+/// At most so many neighbours have corrupt time stamps.
+const CORRUPT: usize = 4;
 /// Parts may overlap by this much, ns: a logger does not write all topics in the order of time.
 const OVERLAP: i64 = 100_000_000;
 
@@ -153,12 +155,12 @@ impl Setback {
 /// The order of a topic's samples.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// The last sample in order, and the time of the one before it.
-    last: Option<(Stamp, Option<i64>)>,
-    /// An earlier one after it: out of place itself, or the first after a step.
-    earlier: Option<Stamp>,
+    /// The last samples in order, at most one more than may be corrupt.
+    recent: VecDeque<Stamp>,
+    /// Neighbours that are earlier than those: out of place themselves, or the first after a step.
+    earlier: Vec<Stamp>,
     pub steps: Vec<Step>,
-    /// Offsets of single samples that are out of place; in order once [finished](Self::finish).
+    /// Offsets of samples that are out of place; in order once [finished](Self::finish).
     pub dropped: Vec<u64>,
     /// The parts of the file in which samples count, in order.
     pub kept: Vec<Range<u64>>,
@@ -170,44 +172,68 @@ impl Order {
     /// Adds the next sample in the file; returns the number of new findings.
     pub fn add(&mut self, next: Stamp) -> usize {
         let found = self.steps.len() + self.dropped.len();
-        let Some((last, before)) = self.last else {
-            self.last = Some((next, None));
-            return 0;
-        };
-        if next.follows(last.time) {
-            self.dropped.extend(self.earlier.take().map(|it| it.offset));
-            if next.time >= last.time {
-                self.last = Some((next, Some(last.time)));
+        match self.recent.back() {
+            Some(&last) if !next.follows(last.time) => {
+                self.by = self.by.max(last.time.saturating_sub(next.time));
+                if (self.earlier.last()).is_some_and(|earlier| !next.follows(earlier.time)) {
+                    self.drop_earlier();
+                }
+                self.earlier.push(next);
+                if self.earlier.len() > CORRUPT {
+                    self.go_back();
+                }
             }
-        } else {
-            self.by = self.by.max(last.time.saturating_sub(next.time));
-            match self.earlier {
-                Some(earlier) if next.follows(earlier.time) => {
-                    // Two samples agree on the earlier time.
-                    if before.is_none_or(|before| earlier.follows(before)) {
-                        self.dropped.push(last.offset);
-                    } else {
-                        self.steps.push(Step {
-                            before: last.offset,
-                            after: earlier.offset,
-                            by: last.time.saturating_sub(earlier.time),
-                        });
-                    }
-                    self.last = Some((next, Some(earlier.time)));
-                    self.earlier = None;
-                }
-                earlier => {
-                    self.dropped.extend(earlier.map(|it| it.offset));
-                    self.earlier = Some(next);
-                }
+            _ => {
+                self.drop_earlier();
+                self.go_on(next);
             }
         }
         self.steps.len() + self.dropped.len() - found
     }
 
+    /// A sample that follows the last one.
+    fn go_on(&mut self, next: Stamp) {
+        if (self.recent.back()).is_some_and(|last| next.time < last.time) {
+            return;
+        }
+        if self.recent.len() > CORRUPT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(next);
+    }
+
+    fn drop_earlier(&mut self) {
+        self.dropped
+            .extend(self.earlier.drain(..).map(|it| it.offset));
+    }
+
+    /// Goes on with the earlier samples: those in between are out of place if they are few, else the clock steps back.
+    fn go_back(&mut self) {
+        let earlier = std::mem::take(&mut self.earlier);
+        let (Some(&last), Some(&first)) = (self.recent.back(), earlier.first()) else {
+            return;
+        };
+        let fit = (self.recent.iter()).rposition(|recent| first.follows(recent.time));
+        let fit = fit.map_or(0, |fit| fit + 1);
+        if fit > 0 || self.recent.len() <= CORRUPT {
+            let dropped = self.recent.drain(fit..);
+            self.dropped.extend(dropped.map(|it| it.offset));
+        } else {
+            self.recent.clear();
+            self.steps.push(Step {
+                before: last.offset,
+                after: first.offset,
+                by: last.time.saturating_sub(first.time),
+            });
+        }
+        for sample in earlier {
+            self.go_on(sample);
+        }
+    }
+
     /// Ends the samples.
     pub fn finish(&mut self) {
-        self.dropped.extend(self.earlier.take().map(|it| it.offset));
+        self.drop_earlier();
         self.dropped.sort_unstable();
     }
 

@@ -16,16 +16,24 @@ pub const FAR: i64 = 4 * 3_600_000_000_000;
 /// Memory per interval while intervals are counted, bytes.
 const INTERVAL: u64 = 32;
 
-/// Reads the samples of a segment in order of time, keeping one of those with equal times.
+/// Reads the samples of a segment in order of time, keeping one of those with equal times; `repeated` is given the times of
+/// the others.
 fn read<T>(
     source: &mut dyn Source<T>,
     segment: &Segment,
     samples: &mut Vec<(i64, T)>,
+    mut repeated: impl FnMut(i64),
 ) -> io::Result<()> {
     samples.clear();
     source.read(segment, samples)?;
     samples.sort_by_key(|&(time, _)| time);
-    samples.dedup_by_key(|&mut (time, _)| time);
+    samples.dedup_by(|later, kept| {
+        let is_repeated = later.0 == kept.0;
+        if is_repeated {
+            repeated(kept.0);
+        }
+        is_repeated
+    });
     Ok(())
 }
 
@@ -39,6 +47,8 @@ pub struct Series<T> {
     /// Longest time between two samples that is interpolated across, ns.
     reach: i64,
     period: i64,
+    /// Samples that are dropped because their times are those of others.
+    repeated: LeftOut,
     /// The segments that are in memory.
     held: Range<usize>,
     times: Vec<i64>,
@@ -137,9 +147,12 @@ impl<T: Copy + 'static> Series<T> {
         let mut intervals = BTreeMap::new();
         let mut found: Vec<Segment> = Vec::new();
         let mut last = None;
+        let mut repeated = LeftOut::new(topic);
         let mut samples = Vec::new();
         for segment in segments {
-            read(&mut *source, &segment, &mut samples)?;
+            read(&mut *source, &segment, &mut samples, |time| {
+                repeated.extend(1, (time, time));
+            })?;
             let mut is_new = true;
             for &(time, _) in &samples {
                 let interval = last.map(|last| time - last);
@@ -173,6 +186,7 @@ impl<T: Copy + 'static> Series<T> {
             segments: found,
             reach: (5 * median).max(300_000_000),
             period,
+            repeated,
             held: 0..0,
             times: Vec::new(),
             values: Vec::new(),
@@ -202,6 +216,12 @@ impl<T: Copy + 'static> Series<T> {
             }
         }
         (left_out.count > 0).then_some(left_out)
+    }
+
+    /// Samples that are not used because their times are those of others, unless all of them are dropped as far away.
+    pub fn repeated(&self) -> Option<LeftOut> {
+        let ((first, last), (from, to)) = (self.span(), self.repeated.span);
+        (from.max(first) <= to.min(last)).then_some(self.repeated)
     }
 
     /// Time of the first and of the last sample, ns.
@@ -256,7 +276,7 @@ impl<T: Copy + 'static> Series<T> {
         self.held = 0..0;
         let mut samples = Vec::new();
         for segment in &self.segments[kept..wanted.end] {
-            read(&mut *self.source, segment, &mut samples)?;
+            read(&mut *self.source, segment, &mut samples, |_| ())?;
             let ends = [samples.first(), samples.last()].map(|end| end.map(|&(time, _)| time));
             if ends != [segment.first, segment.last].map(Some) {
                 let what = "the log changed while it was read";
