@@ -152,10 +152,16 @@ fn wrong_limits_are_refused() {
             "safety.limits.height={ min = 2, max = 1 }",
             "`safety.limits.height.max` is out of range",
         ),
+        ("quadcopter", "safety.limits.fences=[{}]", "-> --set:1:29"),
         (
             "quadcopter",
-            "safety.limits.fences=[{}]",
-            "expected either `box` or `cylinder`",
+            "safety.limits.fences=[{ cylinder = { radius = 1 } }, { box = { min = [0, 0, 0], max = [1, 1, -1] } }]",
+            "-> --set:1:93",
+        ),
+        (
+            "cart.toml",
+            "safety.limits.fences=[{ cylinder = { radius = 1 }, then = 'descend' }]",
+            "-> --set:1:",
         ),
         (
             "quadcopter",

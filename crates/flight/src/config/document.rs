@@ -263,8 +263,17 @@ impl Document {
         Some(node.place.clone())
     }
 
+    /// The value at a dotted path; `[i]` after a key is a table in an array.
     pub(super) fn node(&self, path: &str) -> Option<&Node> {
-        Some(&self.entry(path)?.node)
+        match path
+            .strip_suffix(']')
+            .and_then(|path| path.rsplit_once('['))
+        {
+            Some((array, index)) => {
+                (self.node(array)?.as_array()?).get(index.parse::<usize>().ok()?)
+            }
+            None => Some(&self.entry(path)?.node),
+        }
     }
 
     /// The entry (key and value) at a dotted path.

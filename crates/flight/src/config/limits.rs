@@ -230,7 +230,7 @@ impl LimitsSection {
         let single = singles.chain(height);
         let single = single.map(|(key, then)| (key.to_owned(), then));
         let fences = self.fences.iter().enumerate();
-        let fences = fences.map(|(i, keys)| (format!("fences.{i}"), keys.then));
+        let fences = fences.map(|(i, keys)| (format!("fences[{i}]"), keys.then));
         let all = single.chain(fences);
         all.filter_map(|(key, then)| Some((format!("safety.limits.{key}.then"), then?)))
     }
@@ -276,7 +276,7 @@ impl LimitsSection {
             if let Some(BoxKeys { min, max }) = &keys.corners {
                 for (min, max) in min.iter().zip(max) {
                     check(
-                        &format!("fences.{i}.box.max"),
+                        &format!("fences[{i}].box.max"),
                         *max,
                         max > min,
                         "expected more than `min`",
@@ -284,7 +284,7 @@ impl LimitsSection {
                 }
             }
             if let Some(cylinder) = &keys.cylinder {
-                let key = format!("fences.{i}.cylinder");
+                let key = format!("fences[{i}].cylinder");
                 let radius = cylinder.radius;
                 check(
                     &format!("{key}.radius"),
@@ -304,7 +304,7 @@ impl LimitsSection {
         }
         for (i, keys) in self.fences.iter().enumerate() {
             if keys.corners.is_some() == keys.cylinder.is_some() {
-                let path = format!("safety.limits.fences.{i}");
+                let path = format!("safety.limits.fences[{i}]");
                 let label = "expected either `box` or `cylinder`";
                 let diagnostic = Diagnostic::new(format!("`{path}` is no fence"));
                 problems.push(match document.place(&path) {

@@ -125,6 +125,14 @@ impl Node {
         }
     }
 
+    /// The values of the array, if this is one that contains tables.
+    pub fn as_array(&self) -> Option<&[Self]> {
+        match &self.value {
+            Value::Array(nodes) => Some(nodes),
+            _ => None,
+        }
+    }
+
     /// The table, or an empty one.
     pub fn into_table(self) -> Table {
         match self.value {

@@ -73,7 +73,7 @@ struct Table {
 /// Draws columns of the logs' tables, one panel for each request. `fly log info LOG --signals` lists the columns.
 ///
 /// With several logs, the colour of a curve distinguishes the column and its stroke the log; with a single column, the
-/// colour distinguishes the log. A cell without a number is a gap; true is 1 and false is 0.
+/// colour distinguishes the log. Cells without a number and times without rows are gaps; true is 1 and false is 0.
 ///
 /// # Errors
 /// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
@@ -150,13 +150,50 @@ impl Table {
                 signal.values.push(number(&row.cells[*place]));
             }
         }
+        table.part();
         Ok(table)
+    }
+
+    /// Adds a row without values in every gap, where curves and spectra then end.
+    fn part(&mut self) {
+        let Some(longest) = self.usual_step().map(fly_log::longest_step) else {
+            return;
+        };
+        let steps = self.times.windows(2).enumerate();
+        let gaps = steps.filter(|(_, step)| step[1] - step[0] > longest);
+        let (after, middles): (Vec<usize>, Vec<f64>) = gaps
+            .map(|(before, step)| (before + 1, 0.5 * (step[0] + step[1])))
+            .unzip();
+        for signal in &mut self.signals {
+            spread(&mut signal.values, &after, &vec![f64::NAN; after.len()]);
+        }
+        spread(&mut self.times, &after, &middles);
+    }
+
+    /// Median time between two rows, s.
+    fn usual_step(&self) -> Option<f64> {
+        let mut steps: Vec<f64> = (self.times.windows(2)).map(|two| two[1] - two[0]).collect();
+        steps.sort_unstable_by(f64::total_cmp);
+        (steps.get(steps.len() / 2).copied()).filter(|step| *step > 0.0)
     }
 
     fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Signal> {
         let signals = self.signals.iter();
         signals.filter(move |signal| is_like(&signal.name, pattern))
     }
+}
+
+/// Inserts numbers before these indices, which increase.
+fn spread(values: &mut Vec<f64>, places: &[usize], inserted: &[f64]) {
+    let mut all = Vec::with_capacity(values.len() + places.len());
+    let mut from = 0;
+    for (&place, number) in places.iter().zip(inserted) {
+        all.extend_from_slice(&values[from..place]);
+        all.push(*number);
+        from = place;
+    }
+    all.extend_from_slice(&values[from..]);
+    *values = all;
 }
 
 fn number(cell: &Cell) -> f64 {
@@ -368,24 +405,13 @@ fn rates(times: &[f64], values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Welch's estimate at the samples' median rate; a longer step than usual is a gap.
+/// Welch's estimate at the samples' median rate.
 fn spectrum(table: &Table, signal: &Signal) -> Vec<[f64; 2]> {
-    let mut steps: Vec<f64> = table.times.windows(2).map(|two| two[1] - two[0]).collect();
-    steps.sort_unstable_by(f64::total_cmp);
-    let Some(step) = steps
-        .get(steps.len() / 2)
-        .copied()
-        .filter(|step| *step > 0.0)
-    else {
+    let Some(step) = table.usual_step() else {
         return Vec::new();
     };
     let mut welch = Welch::new(step.recip());
-    let mut before = None;
-    for (time, value) in table.times.iter().zip(&signal.values) {
-        if before.is_some_and(|before| time - before > fly_log::longest_step(step)) {
-            welch.gap();
-        }
-        before = Some(time);
+    for value in &signal.values {
         welch.add(*value);
     }
     let (frequencies, densities) = welch.finish();

@@ -3,6 +3,8 @@
 use std::fs;
 
 use fly_log::LogError;
+use fly_plot::Mark;
+use fly_report::plot::{Options, Request, signals};
 use fly_report::{Flight, ReportError, report};
 
 use crate::common::{Made, write};
@@ -101,4 +103,17 @@ fn a_missing_second_is_a_gap() {
         .filter(|&i| column.low[i].is_nan())
         .collect();
     assert_eq!(missing, (500..1500).collect::<Vec<_>>());
+    // Curves of chosen columns part there, too.
+    let column = || vec!["state.position.z".to_owned()];
+    let requests = [Request::Signals(column()), Request::Spectrum(column())];
+    let figure = signals(&[&flight.path], &requests, &Options::default()).unwrap();
+    let curve = |panel: usize| match &figure.panels[panel].marks[..] {
+        [Mark::Curve(curve)] => &curve.points,
+        marks => panic!("{marks:?}"),
+    };
+    let gaps = curve(0).iter().filter(|[_, z]| z.is_nan());
+    assert_eq!(gaps.map(|[time, _]| *time).collect::<Vec<_>>(), [0.9995]);
+    assert_eq!(curve(0).len(), 1001);
+    // 256 samples of the 500 on one side, without the mean.
+    assert_eq!(curve(1).len(), 128);
 }
