@@ -42,6 +42,19 @@ pub enum ReportError {
         /// What was found.
         found: String,
     },
+    /// The times to draw are beyond the log.
+    #[error(
+        "`{}` has no tick from {} s to {} s: it lasts from {:.3} s to {:.3} s",
+        path.display(), times[0], times[1], span[0], span[1]
+    )]
+    Beyond {
+        /// The log.
+        path: PathBuf,
+        /// The first and the last flight time to draw, s.
+        times: [f64; 2],
+        /// Those of the log, s.
+        span: [f64; 2],
+    },
     /// No log was given.
     #[error("expected at least one log to report, found none")]
     NoLog,

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-const VEHICLE: &str = "text, or the keys of [a vehicle](#vehicles-and-systems) and `file`";
+const VEHICLE: &str =
+    "text, or the keys of [a vehicle](#vehicles-and-systems), `file` and `mesh_dir`";
 const SECTION: &str = "as of [a flight](#flights)";
 
 /// Parts that are described elsewhere on the page, by the names of the schemas.

@@ -72,6 +72,8 @@ pub struct Worst {
     pub verdict: String,
     /// Its largest position error (m), else attitude error (rad); `None` if it has neither.
     pub error: Option<f64>,
+    /// Unit of that error.
+    pub unit: Cow<'static, str>,
     /// Names and values of what was varied, including the seed.
     pub parameters: Vec<(String, Cell)>,
     severity: usize,
@@ -104,10 +106,15 @@ impl Results {
             };
             *results.verdicts.entry(name.to_owned()).or_default() += 1;
             let varied = 1..verdict;
+            let error = [position, attitude]
+                .into_iter()
+                .find_map(|place| Some((number(place)?, columns[place].unit.clone())));
+            let (error, unit) = error.unzip();
             results.rank(Worst {
                 index,
                 verdict: name.to_owned(),
-                error: number(position).or_else(|| number(attitude)),
+                error,
+                unit: unit.unwrap_or_default(),
                 severity: WORST
                     .iter()
                     .position(|one| *one == name)

@@ -1,6 +1,8 @@
 //! The closed loop at rest as it will be flown: with its step, the hold, the lags of its actuators, and where its
 //! inputs saturate.
 
+use std::borrow::Cow;
+
 use fly_control::SystemPoint;
 use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, spectral_radius};
 use fly_mechanics::System;
@@ -29,6 +31,20 @@ const LAG: f64 = 1.5;
 /// Loops with more states are not analysed before a flight, because that takes seconds.
 const MOST_STATES: usize = 250;
 
+/// Where the closed loop is analysed at rest, and the name of its poles there: a vehicle in hover, as it may lean where its reference begins.
+pub(super) fn rest<'a>(
+    configuration: &Configuration,
+    start: &'a SystemPoint,
+) -> (Cow<'a, [f64]>, &'static str) {
+    match configuration.vehicle {
+        Some(_) => {
+            let level = configuration.system.model.neutral_configuration();
+            (level.into(), "poles in hover")
+        }
+        None => ((&start.configuration).into(), "poles at the start"),
+    }
+}
+
 /// Objections to flying this configuration: problems of its closed loop at the start of its reference. Empty if it
 /// cannot rest there.
 ///
@@ -48,7 +64,7 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
             if trajectory.at(0.0, &mut start).is_err() {
                 return Ok(Vec::new());
             }
-            ClosedLoop::new(system, &controller, &start.configuration)
+            ClosedLoop::new(system, &controller, &rest(configuration, &start).0)
         }
     };
     let rate = configuration.flight.rate_hz;

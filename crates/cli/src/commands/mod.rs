@@ -118,6 +118,18 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     })
 }
 
+/// The part of a flight from one time to another, s; all of it by default.
+fn part(from: Option<f64>, to: Option<f64>) -> Result<[f64; 2], Failure> {
+    let part = [from.unwrap_or(0.0), to.unwrap_or(f64::INFINITY)];
+    match part {
+        [from, to] if from > to => Err(Failure::new(
+            Exit::Usage,
+            format_args!("expected --from before --to, found {from} s and {to} s"),
+        )),
+        part => Ok(part),
+    }
+}
+
 /// Prints a result as JSON, for the `--json` of every command.
 ///
 /// # Errors

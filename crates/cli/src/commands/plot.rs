@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use fly_plot::{Theme, png, svg};
 use fly_report::Flight;
-use fly_report::plot::{Options, Request, page, signals};
+use fly_report::plot::{MOST, Options, Request, page, signals};
 
-use super::product;
+use super::{part, product};
 use crate::args::{AsData, PlotArguments};
 use crate::exit::{Exit, Failure};
 
@@ -30,18 +30,19 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     // Checked before a long log is read.
     product::refuse_foreign(&out, if is_png { &product::PNG } else { &product::SVG })?;
     let options = Options {
-        times: [
-            arguments.from.unwrap_or(f64::NEG_INFINITY),
-            arguments.to.unwrap_or(f64::INFINITY),
-        ],
+        times: part(arguments.from, arguments.to)?,
         columns: arguments.columns.map(usize::from),
         width: arguments.width.map(f64::from),
         allow_damaged: arguments.allow_damaged,
     };
     let requests = requests(arguments);
     let figure = if requests.is_empty() {
-        let flights: Result<Vec<_>, _> = logs.iter().map(Flight::open).collect();
-        page(&flights?, &options)
+        let flights: Vec<_> = (logs.iter().map(Flight::open)).collect::<Result<_, _>>()?;
+        options.check(flights.iter().map(|flight| (&*flight.path, flight.span)))?;
+        if flights.len() > MOST {
+            tracing::warn!("only the first {MOST} of {} logs are drawn", flights.len());
+        }
+        page(&flights, &options)
     } else {
         signals(&logs, &requests, &options)?
     };

@@ -83,12 +83,20 @@ impl fmt::Display for CampaignReport<'_> {
         let mut table = Table::default();
         for one in &results.percentiles {
             let [p50, p90, p99, max] = [one.p50, one.p90, one.p99, one.max].map(short);
-            let line = format!("50 % {p50}  90 % {p90}  99 % {p99}  max {max} {}", one.unit);
+            let of_some = if one.count < results.flights {
+                format!("  of the {} flights with a value", one.count)
+            } else {
+                String::new()
+            };
+            let line = format!(
+                "50 % {p50}  90 % {p90}  99 % {p99}  max {max} {}{of_some}",
+                one.unit
+            );
             table.lines(&one.name, [line]);
         }
         let worst = results.worst.iter().map(|one| {
             let error = one.error.map_or(String::new(), |error| {
-                format!(", error up to {}", short(error))
+                format!(", error up to {} {}", short(error), one.unit)
             });
             let seed = one
                 .parameters
@@ -154,7 +162,7 @@ impl CampaignReport<'_> {
                 .map(|(name, cell)| (name.clone(), value(cell)))
                 .collect();
             serde_json::json!({
-                "index": one.index, "verdict": one.verdict, "error": one.error, "parameters": parameters,
+                "index": one.index, "verdict": one.verdict, "error": one.error, "unit": one.unit, "parameters": parameters,
             })
         });
         let speed = self.speed.map(|speed| {

@@ -133,7 +133,7 @@ fn disturbance(table: &mut Table, report: &DisturbanceReport) {
     let thrust = format!("thrust {:.1} % of the model", 100.0 * body.thrust_scale);
     let hover = body.hover.map(|hover| {
         format!(
-            ", as in hover with {} kg (model {} kg), centre of mass {}",
+            "; with the force, as in hover with {} kg (model {} kg), centre of mass {}",
             significant(hover.mass, 4),
             significant(body.model_mass, 4),
             numbers(hover.center_of_mass.as_slice(), "m")

@@ -41,14 +41,14 @@ fn thrusts_that_the_battery_cannot_give_are_told() {
     let (told, _) = folder("cells = 3\nresistance = 0.01").ends(&check, 0);
     contains(
         &told,
-        "all rotors at once hold 100 % full, 100 % at 20 % of their largest thrusts",
+        "all rotors at once reach 100 % of their largest thrusts when full, 100 % at 20 %",
     );
     // 40 A lift each thrust alone, but not all.
     let (told, _) = folder("cells = 3\nresistance = 0.1").ends(&check, 0);
-    contains(&told, "WARNING: all rotors at once hold ");
+    contains(&told, "WARNING: all rotors at once reach ");
     contains(&told, "it sags more than the limits of `thrust` allow for");
     assert!(!told.contains("PROBLEM"), "{told}");
     let (told, _) = folder("cells = 1\nresistance = 0.02").ends(&check, 5);
-    contains(&told, "PROBLEM: full it holds ");
+    contains(&told, "PROBLEM: when full it holds ");
     contains(&told, " % of the thrusts that carry the level vehicle");
 }

@@ -139,6 +139,33 @@ fn what_comes_down_too_fast_has_crashed() {
     fly("hover.toml", &landing, 0);
 }
 
+/// A reference beyond fixed limits is found before the flight; one that begins where the vehicle is has no place yet.
+#[test]
+fn references_beyond_limits_are_found_by_check() {
+    for (set, code, told) in [
+        (
+            "height.min=0.5",
+            5,
+            "PROBLEM: 12 s checked: height of -0.400 m, at least 0.500 m allowed (`safety.limits`), at ",
+        ),
+        (
+            "fences=[{ box = { min = [-2, -2, -1], max = [1, 2, 1] }, then = 'warn' }]",
+            0,
+            "WARNING: 12 s checked: 0.500 m outside of the fence (`safety.limits`), at ",
+        ),
+        ("speed.max=0.1", 5, "PROBLEM: 12 s checked: speed of "),
+        ("height.min=-3", 0, "everything is in order"),
+    ] {
+        let folder = Folder::new();
+        let set = format!("safety.limits.{set}");
+        let check = ["check", "--config", "quadcopter", "--set", &set];
+        let (found, _) = folder.ends(&check, code);
+        contains(&found, told);
+        let relative = [&check[..], &["--set", "flight.relative=true"]].concat();
+        contains(&folder.ends(&relative, 0).0, "everything is in order");
+    }
+}
+
 #[test]
 fn wrong_limits_are_refused() {
     for (config, set, told) in [

@@ -168,6 +168,13 @@ fn mistakes_are_told() {
         &["a.mcap", "--signals", "time,,fresh"],
         "found an empty name",
     );
+    wrong(
+        &["a.mcap", "--from", "2", "--to", "1"],
+        "expected --from before --to, found 2 s and 1 s",
+    );
+    let beyond = "`a.mcap` has no tick from 3 s to inf s: it lasts from 0.000 s to 0.250 s";
+    wrong(&["a.mcap", "--from", "3"], beyond);
+    wrong(&["a.mcap", "--from", "3", "--signals", "fresh"], beyond);
     wrong(&["a.mcap", "-o", "a.pdf"], "ends in .svg or .png");
     wrong(&["a.mcap", "--columns", "0"], "1..=8");
     // A picture replaces a picture, nothing else.

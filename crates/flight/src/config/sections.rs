@@ -142,7 +142,7 @@ impl FlightSection {
 pub struct SafetySection {
     /// How long the last command is held, ms, 0 to 50. Default 50.
     pub hold_ms: f64,
-    /// The response; not `Warn`. Default: `Descend` for vehicles of one body, `Hold` for other systems.
+    /// The response, which cannot be `"warn"`. Default: `"descend"` for vehicles of one body, `"hold"` for other systems.
     pub then: Option<Response>,
     /// Whether a failsafe due to lost frames ends when frames return. Default true.
     pub resume: bool,

@@ -7,6 +7,7 @@ use crate::dialect::{
     ATTITUDE_TARGET_DATA, EKF_STATUS_REPORT_DATA, ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA,
     GLOBAL_POSITION_INT_DATA, HEARTBEAT_DATA, HOME_POSITION_DATA,
 };
+use crate::signing::Key;
 use crate::{Found, Telemetry, Vehicle, autopilot_name, type_name};
 use fly_hal::{
     Backend, Configuration, Deadline, Description, Emergency, Error, ErrorKind, FrameMut, Info,
@@ -94,8 +95,19 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         if configuration.armed {
             settings.vehicle.messages.extend(MESSAGES);
         }
-        let line = Line::of(&settings.address, &settings.vehicle).filter(|_| configuration.armed);
+        // Read again at the start; what cannot be read then is said before.
+        if let Some(signing) = &settings.vehicle.link.signing {
+            Key::from_file(&signing.key)
+                .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
+        }
+        let line = Line::of(&settings.address, &settings.vehicle)
+            .filter(|_| !settings.vehicle.listen_only);
+        if let Some(said) = line.and_then(|line| line.too_much_telemetry(&settings.vehicle)) {
+            tracing::warn!("{said}");
+        }
         let asked = settings.setpoint_rate.as_ref().map(|it| *it.get_ref());
+        // A rate that nobody asked for matters once setpoints are sent.
+        let line = line.filter(|_| configuration.armed || asked.is_some());
         let set = settings.command;
         let setpoint_rate = capacity::setpoint_rate(line, set, asked, configuration.rate_hz)
             .map_err(|message| {
@@ -154,11 +166,6 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             );
         }
         self.compare_rates();
-        let line = Line::of(&self.settings.address, &self.settings.vehicle);
-        let line = line.filter(|_| !self.settings.vehicle.listen_only);
-        if let Some(said) = line.and_then(|line| line.too_much_telemetry(&self.settings.vehicle)) {
-            tracing::warn!("{said}");
-        }
         let commanded = if self.armed {
             Some(self.prepare(&mut vehicle, &found)?)
         } else {

@@ -3,9 +3,13 @@
 mod page;
 mod signals;
 
+use std::path::Path;
+
 use fly_plot::Stroke;
 
-pub use page::page;
+use crate::error::ReportError;
+
+pub use page::{MOST, page};
 pub use signals::{Request, signals};
 
 /// Options of a figure: what is drawn, and its size.
@@ -42,6 +46,28 @@ impl Options {
             columns => 440.0 * columns as f64,
         };
         (columns, self.width.unwrap_or(width))
+    }
+
+    /// Checks that one of these logs, each with the times (s) of its first and last tick, has something to draw.
+    ///
+    /// # Errors
+    /// [`ReportError::Beyond`] about the first log.
+    pub fn check<'a>(
+        &self,
+        logs: impl IntoIterator<Item = (&'a Path, [f64; 2])>,
+    ) -> Result<(), ReportError> {
+        let mut beyond = None;
+        for (path, span) in logs {
+            if self.times[0].max(span[0]) <= self.times[1].min(span[1]) {
+                return Ok(());
+            }
+            beyond.get_or_insert_with(|| ReportError::Beyond {
+                path: path.into(),
+                times: self.times,
+                span,
+            });
+        }
+        beyond.map_or(Ok(()), Err)
     }
 
     /// Whether a flight time is drawn.

@@ -7,8 +7,8 @@ use crate::flight::{Flight, Number};
 use crate::panels::{self, Line};
 use crate::report::Verdict;
 
-/// Largest number of flights distinguished by their strokes.
-const MOST: usize = Stroke::ALL.len();
+/// Largest number of flights on a page: their strokes distinguish them.
+pub const MOST: usize = Stroke::ALL.len();
 /// The statistics below the title, if they exist.
 const NUMBERS: [&str; 5] = [
     "distance_rms",

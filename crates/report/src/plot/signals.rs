@@ -68,6 +68,8 @@ struct Signal {
 struct Table {
     times: Vec<f64>,
     signals: Vec<Signal>,
+    /// Times of the log's first and last row, s; none of an empty one.
+    span: [f64; 2],
 }
 
 /// Draws columns of the logs' tables, one panel for each request. `fly log info LOG --signals` lists the columns.
@@ -77,7 +79,7 @@ struct Table {
 ///
 /// # Errors
 /// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
-/// that cannot be read.
+/// that cannot be read, [`ReportError::Beyond`] if there is nothing at these times.
 pub fn signals(
     logs: &[&Path],
     requests: &[Request],
@@ -85,6 +87,11 @@ pub fn signals(
 ) -> Result<Figure, ReportError> {
     let tables = logs.iter().map(|log| Table::read(log, requests, options));
     let tables: Vec<Table> = tables.collect::<Result<_, _>>()?;
+    options.check(
+        logs.iter()
+            .copied()
+            .zip(tables.iter().map(|table| table.span)),
+    )?;
     let labels = names(logs.iter().copied());
     let panels: Vec<Panel> = requests
         .iter()
@@ -139,9 +146,11 @@ impl Table {
         let mut table = Self {
             times: Vec::new(),
             signals: wanted.iter().map(of_column).collect(),
+            span: [f64::INFINITY, f64::NEG_INFINITY],
         };
         while let Some(row) = rows.read()? {
             let time = row.time as f64 * 1e-9;
+            table.span = [table.span[0].min(time), table.span[1].max(time)];
             if !options.shows(time) {
                 continue;
             }

@@ -5,7 +5,7 @@ use fly_mechanics::{System, sustained_fraction};
 use super::Findings;
 
 /// Charges at which this is checked: full, and where many land.
-const CHARGES: [(f64, &str); 2] = [(1.0, "full"), (0.2, "at 20 %")];
+const CHARGES: [(f64, &str); 2] = [(1.0, "when full"), (0.2, "at 20 %")];
 
 /// `hover`: the commands that carry the level vehicle.
 pub(super) fn check(system: &System, hover: Option<&[f64]>, findings: &mut Findings) {
@@ -15,13 +15,12 @@ pub(super) fn check(system: &System, hover: Option<&[f64]>, findings: &mut Findi
     let Some(full) = part(1.0, &largest) else {
         return;
     };
-    let all = CHARGES.map(|(charge, when)| {
+    let [(when, at_first), (later, then)] = CHARGES.map(|(charge, when)| {
         let part = part(charge, &largest).unwrap_or(0.0);
-        format!("{:.0} % {when}", 100.0 * part)
+        (when, 100.0 * part)
     });
     let finding = format!(
-        "all rotors at once hold {} of their largest thrusts",
-        all.join(", ")
+        "all rotors at once reach {at_first:.0} % of their largest thrusts {when}, {then:.0} % {later}"
     );
     if full < 1.0 {
         findings.warning(

@@ -3,6 +3,8 @@
 use fly_control::inputs::{FORCE_TOLERANCE, ReferenceInput, ReferenceInputs};
 use fly_control::plant::SystemPlant;
 use fly_control::{Controller, Reference, ReferencePoint, SystemPoint, Trajectory};
+use fly_flight::envelope::Exceeded;
+use fly_flight::supervisor::{Limit, Response};
 use fly_mechanics::{Polytope, System, Vehicle};
 
 use super::Findings;
@@ -37,9 +39,62 @@ pub(super) fn check(
             let forces = ["wrench", "N"];
             let limits = vehicle.rotors.limits();
             look(configuration, limits, forces, duration, needed, findings);
+            within_limits(configuration, &mut *trajectory, findings);
         }
     }
     Ok(())
+}
+
+/// Whether a reference whose place is known stays within `[safety.limits]`.
+fn within_limits(
+    configuration: &Configuration,
+    trajectory: &mut dyn Trajectory<ReferencePoint>,
+    findings: &mut Findings,
+) {
+    if configuration.flight.relative {
+        return;
+    }
+    let fences = configuration.safety.limits.regions();
+    let value = |limit, point: &ReferencePoint| {
+        let position = point.pose.translation;
+        match limit {
+            Limit::Height => Some(position.z),
+            Limit::Floor => Some(-position.z),
+            Limit::Fence(index) => Some(fences.get(index)?.distance(&position)),
+            Limit::Speed => Some(point.twist.fixed_rows::<3>(0).norm()),
+            _ => None,
+        }
+    };
+    trajectory.restart();
+    let bounds = configuration.safety.limits.bounds(Response::Hold);
+    let mut worst = vec![Worst::NONE; bounds.len()];
+    let (sampled, instants) = instants(configuration, trajectory.duration());
+    let mut point = ReferencePoint::default();
+    for time in instants {
+        if trajectory.at(time, &mut point).is_err() {
+            return;
+        }
+        for (bound, worst) in bounds.iter().zip(&mut worst) {
+            if let Some(value) = value(bound.limit, &point) {
+                worst.meet(value, time);
+            }
+        }
+    }
+    for (bound, Worst { value, time }) in bounds.into_iter().zip(worst) {
+        if value > bound.max {
+            let exceeded = Exceeded {
+                bound,
+                value,
+                diverged: false,
+            };
+            let finding = format!("{sampled}: {exceeded} (`safety.limits`), at {time:.2} s");
+            if bound.then == Some(Response::Warn) || bound.after > 0.0 {
+                findings.warning("", finding);
+            } else {
+                findings.problem("", finding);
+            }
+        }
+    }
 }
 
 /// For any system: its law must exist along the whole reference.

@@ -9,6 +9,7 @@ use nalgebra::{DMatrix, Matrix6xX};
 
 use super::vehicle::redundant;
 use super::{Findings, closed_loop, reference};
+use crate::commands::as_flown;
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
 use fly_control::inputs::rank;
@@ -55,8 +56,8 @@ pub(super) fn check(
             format_args!("{approach}, limits by {allocation}"),
         );
     }
-    let closed = ClosedLoop::new(system, &controller, &start.configuration);
-    let what = "poles at the start";
+    let (at_rest, what) = as_flown::rest(configuration, &start);
+    let closed = ClosedLoop::new(system, &controller, &at_rest);
     let told = closed.and_then(|closed| closed_loop::tell(what, &closed, configuration, findings));
     match told {
         Err(AnalysisError::Rolls(_)) if start.velocity.iter().any(|&v| v != 0.0) => {

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{export, options, output};
 use crate::args::CutArguments;
+use crate::commands::part;
 use crate::exit::{Exit, Failure};
 
 /// Writes the part, and prints the file's name and how many ticks it has.
@@ -20,15 +21,7 @@ pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
             "`{log}` is a PX4 ULog, and only logs of this program are cut; make it one with `fly log export {log} --to mcap`"
         ));
     }
-    let (from, to) = (
-        arguments.from.unwrap_or(0.0),
-        arguments.to.unwrap_or(f64::INFINITY),
-    );
-    if from > to {
-        return refuse(format!(
-            "expected --from before --to, found {from} s and {to} s"
-        ));
-    }
+    let [from, to] = part(arguments.from, arguments.to)?;
     let out = output::place(&arguments.output, log, log.with_extension("cut.mcap"))?;
     let options = options(arguments.output.allow_damaged);
     // Rejects a damaged log, unless that is allowed.

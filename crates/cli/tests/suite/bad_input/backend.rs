@@ -190,6 +190,33 @@ error: the configuration of the backend `sim` is invalid
 ");
 }
 
+/// What needs no vehicle is checked without one, and unarmed.
+#[test]
+fn a_serial_line_that_is_too_slow_and_a_key_that_is_missing() {
+    for (set, code, told) in [
+        (
+            "{ link = 'serial:/dev/none:57600', setpoint_rate_hz = 200 }",
+            2,
+            "the serial line carries 5760 bytes a second, and 200 setpoints a second take 10251",
+        ),
+        (
+            "{ link = 'serial:/dev/none:57600', attitude_rate_hz = 200 }",
+            0,
+            "what the vehicle is asked for takes",
+        ),
+        (
+            "{ link = 'udpin:127.0.0.1:0', signing_key = 'none.key' }",
+            3,
+            "none.key` cannot be read",
+        ),
+    ] {
+        let set = format!("backend.quadcopter={set}");
+        let check = ["check", "--config", "quadcopter", "--backend", "quadcopter"];
+        let (_, found) = folder().ends(&[&check[..], &["--set", &set]].concat(), code);
+        assert!(found.contains(told), "{found}");
+    }
+}
+
 #[test]
 fn a_plugin_that_panics() {
     let folder = folder();

@@ -52,7 +52,7 @@ pub(super) struct FaultKeys {
     body: Option<Spanned<String>>,
     /// Of `mass`: the masses that are added.
     masses: Option<Spanned<Vec<MassKeys>>>,
-    /// Of `battery`: cells that are left.
+    /// Of `battery`: cells that fail.
     cells: Option<Spanned<u32>>,
     /// Of `battery`: the remaining charge, 0 to 1.
     charge: Option<Number>,
