@@ -47,7 +47,11 @@ impl<T: RealField + Copy> Wahba<T> {
             constant += weight * (b.norm_squared() + r.norm_squared()) * convert(0.5);
         }
         let potential = AttitudePotential::new(P)?;
-        let rotation = potential.minimum();
+        let rotation = if P.iter().all(T::is_zero) {
+            SO3::identity()
+        } else {
+            potential.minimum()
+        };
         let loss = constant + potential.value(&rotation);
         if !loss.is_finite() {
             return Err(NotInGroup::NotFinite);

@@ -44,7 +44,8 @@ where
     /// With rates the last p rows of the limits are those of the individual inputs. An infinite rate does not limit its input.
     ///
     /// # Errors
-    /// [`AllocationError::Rate`] if a rate is negative or NaN, and those of `make`.
+    /// [`AllocationError::Rate`] if a rate is negative or NaN, [`AllocationError::Length`] if there are fewer limits than rates, and those of
+    /// `make`.
     pub fn new(
         limits: Limits<T, P, M>,
         rate: Option<OVector<T, P>>,
@@ -56,6 +57,9 @@ where
         {
             let found = nalgebra::try_convert(most[input]).unwrap_or(f64::NAN);
             return Err(AllocationError::Rate { input, found });
+        }
+        if let Some(most) = rate.as_ref().filter(|most| most.len() > limits.len()) {
+            check_length("input rates", limits.len(), most.len())?;
         }
         let bounds = |bounds: &[T]| OVector::from_column_slice_generic(m, nalgebra::U1, bounds);
         let rate = rate.map(|most| {

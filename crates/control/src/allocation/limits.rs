@@ -126,8 +126,8 @@ where
 
 #[cfg(feature = "std")]
 impl Limits {
-    /// The same limits with one additional row per input, in order, after the others; unbounded without `bounds` (p entries each). With them, rows that
-    /// concern bounded inputs alone become unbounded.
+    /// The same limits with one additional row per input, in order, after the others; unbounded without `bounds` (p entries each). With them, a side of
+    /// a row that these bounds imply becomes unbounded.
     pub(super) fn with_each_input(
         &self,
         bounds: Option<[&[f64]; 2]>,
@@ -141,22 +141,37 @@ impl Limits {
         let [lower, upper] = bounds.unwrap_or([&free[0], &free[1]]);
         check_length("lower bounds of the inputs", p, lower.len())?;
         check_length("upper bounds of the inputs", p, upper.len())?;
-        let bounded = |j: usize| lower[j].is_finite() || upper[j].is_finite();
-        let opened = |row: usize| {
+        let refused = (0..p).find(|&j| {
+            !(lower[j] <= upper[j] && lower[j] < f64::INFINITY && upper[j] > f64::NEG_INFINITY)
+        });
+        if let Some(input) = refused {
+            let (lower, upper) = (lower[input], upper[input]);
+            return Err(AllocationError::InputBounds {
+                input,
+                lower,
+                upper,
+            });
+        }
+        // Whether the inputs' bounds limit a row from above (`free` is infinite) or from below.
+        let opened = |row: usize, free: f64| {
             let mut entries = self.row(row).iter().enumerate().filter(|(_, w)| **w != 0.0);
-            entries.all(|(j, _)| bounded(j))
+            entries.all(|(j, w)| {
+                if *w * free > 0.0 {
+                    upper[j].is_finite()
+                } else {
+                    lower[j].is_finite()
+                }
+            })
         };
         let extend = |own: &[f64], of_inputs: &[f64], free: f64| {
             let own = own.iter().enumerate();
-            let own = own.map(|(row, bound)| if opened(row) { free } else { *bound });
+            let own = own.map(|(row, bound)| if opened(row, free) { free } else { *bound });
             nalgebra::DVector::from_iterator(m + p, own.chain(of_inputs.iter().copied()))
         };
         let lower_rows = extend(self.lower(), lower, f64::NEG_INFINITY);
         let upper_rows = extend(self.upper(), upper, f64::INFINITY);
         for (j, inside) in interior.iter_mut().enumerate() {
-            if let (true, true) = (bounded(j), lower[j] <= upper[j]) {
-                *inside = inside.clamp(lower[j], upper[j]);
-            }
+            *inside = inside.clamp(lower[j], upper[j]);
         }
         Self::between(rows, &lower_rows, &upper_rows, interior)
     }

@@ -235,6 +235,18 @@ pub enum AllocationError {
         /// Its upper bound.
         upper: f64,
     },
+    /// The bounds of an input cross, are NaN, or admit no finite input.
+    #[error(
+        "bounds of input {input}: expected a lower bound of at most the upper one, found {lower} and {upper}"
+    )]
+    InputBounds {
+        /// The input.
+        input: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
     /// A rate limit is negative or NaN.
     #[error("rate limit of input {input}: expected a number of at least 0, found {found}")]
     Rate {

@@ -72,7 +72,7 @@ fn admits<'a>(
     }
 }
 
-/// The limits, with those that concern bounded inputs alone replaced by these bounds, and the interior point moved along.
+/// The limits, with those that these bounds imply replaced by them, and the interior point moved along.
 fn bounded(
     limits: &Polytope,
     interior: &[f64],
@@ -80,10 +80,11 @@ fn bounded(
 ) -> (Polytope, Vec<f64>) {
     let p = limits.dim();
     assert_eq!([lower.len(), upper.len()], [p, p], "bounds of the inputs");
-    let is_bounded = |j: usize| lower[j].is_finite() || upper[j].is_finite();
     let own = (0..limits.rows()).filter(|row| {
         let row = limits.matrix.row(*row);
-        (0..p).any(|j| row[j] != 0.0 && !is_bounded(j))
+        (0..p).any(|j| {
+            (row[j] > 0.0 && !upper[j].is_finite()) || (row[j] < 0.0 && !lower[j].is_finite())
+        })
     });
     let mut rows: Vec<(DVector<f64>, f64)> = own
         .map(|row| (limits.matrix.row(row).transpose(), limits.bound[row]))

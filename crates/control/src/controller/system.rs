@@ -30,7 +30,7 @@ impl Controller<SystemPlant> {
         self.step_after(f64::INFINITY, x, xi, goal)
     }
 
-    /// The input for this state and reference, `elapsed` seconds after the previous one. The time matters only with rate limits, as for a vehicle.
+    /// The input for this state and reference, `elapsed` seconds after the previous one, which limits by rates and advances observer, integrals and lead as for a vehicle.
     ///
     /// Does not allocate with `active_set` (but for the first step of state feedback, see [`place_at_rest`](Self::place_at_rest)). The same sequence of calls
     /// from the first on returns the same bits. If state or reference are not finite, neither is u0, and the input stays the previous one if there

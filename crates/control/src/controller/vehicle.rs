@@ -22,15 +22,16 @@ const SLOW_TURN: f64 = 0.1;
 
 /// # A vehicle
 impl Controller<FreeBodyPlant> {
-    /// The input for this state and reference, ignoring rate limits: [`step_after`](Self::step_after) with an infinite time
-    /// step.
+    /// The input for this state and reference alone: [`step_after`](Self::step_after) with an infinite time step. What depends on time stands still: rates
+    /// do not limit the input, and an observer, integrals and a lead do not learn. A controller that has them flies by `step_after`.
     pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
         self.step_after(f64::INFINITY, state, reference)
     }
 
     /// The input for this state and reference, `elapsed` seconds after the previous one.
     ///
-    /// The time matters only with rate limits: each input changes by at most its rate times the elapsed time. The first input is not rate-limited.
+    /// Each input changes by at most its rate times the elapsed time; the first one is not limited. An observer of disturbances, integrals and a lead
+    /// advance by it.
     ///
     /// Does not allocate with `active_set`; for `Osqp` see there. The same sequence of calls from the first on returns the same bits. If state or
     /// reference are not finite, neither is u0, and the input stays the previous one if there are limits; the caller checks that the input may be

@@ -84,14 +84,18 @@ impl Alignment {
         &self.now
     }
 
-    /// Integrates an IMU sample, the mean over `dt` s.
+    /// Integrates an IMU sample, the mean over `dt` s; ignores one that is not finite.
     pub fn sample(&mut self, imu: &Imu, dt: f64) {
+        let mut numbers = imu.gyro.iter().chain(imu.accelerometer.iter());
+        if !(dt.is_finite() && numbers.all(|x| x.is_finite())) {
+            return;
+        }
         self.now.motion = advance(&self.now.motion, imu, &Vector3::zeros(), dt);
         self.now.time += dt;
     }
 
     /// Adds the position (m, world) of a point at `arm` (m, body frame) at the time of the integrals `then`; standard deviation m, per
-    /// axis.
+    /// axis. Ignores one that is not finite.
     pub fn position(
         &mut self,
         then: &Integrals,
@@ -99,6 +103,10 @@ impl Alignment {
         arm: &Vector3<f64>,
         deviation: f64,
     ) {
+        let mut numbers = value.iter().chain(arm.iter());
+        if !(deviation.is_finite() && numbers.all(|x| x.is_finite())) {
+            return;
+        }
         let t = then.time;
         let origin = *self.origin.get_or_insert(*value);
         let w = value - origin - self.gravity * (0.5 * t * t);

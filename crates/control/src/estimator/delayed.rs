@@ -64,6 +64,12 @@ pub struct Judged<'a> {
 impl<const S: usize, const M: usize> Delayed<S, M> {
     /// Starts the filter at the stamp `time`, ns.
     pub fn new(filter: InvariantFilter, time: i64) -> Self {
+        const {
+            assert!(
+                S > 0 && M > 0,
+                "a filter remembers at least one sample and one measurement"
+            )
+        };
         let none = Imu {
             gyro: nalgebra::Vector3::zeros(),
             accelerometer: nalgebra::Vector3::zeros(),
@@ -100,7 +106,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         let (mut pose, mut time) = (*self.filter.pose(), self.time);
         for i in 0..self.stored {
             let (stamp, imu) = &self.samples[(self.first + i) % S];
-            pose = self.filter.ahead(&pose, imu, seconds(stamp - time));
+            pose = (self.filter).ahead(&pose, imu, seconds(stamp.saturating_sub(time)));
             time = *stamp;
         }
         pose
@@ -206,7 +212,8 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
 
     fn advance(&mut self, stamp: i64, imu: &Imu) {
         if stamp > self.time {
-            self.filter.predict(imu, seconds(stamp - self.time));
+            let step = seconds(stamp.saturating_sub(self.time));
+            self.filter.predict(imu, step);
             self.time = stamp;
         }
     }

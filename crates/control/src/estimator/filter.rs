@@ -13,10 +13,12 @@ pub type Covariance = SMatrix<f64, 15, 15>;
 
 /// The invariant extended Kalman filter on `SE_2(3)`, with biases.
 ///
-/// The error is right-invariant, in world axes: `X = exp(e) X̂`, `b = b̂ + β`.
+/// The error is right-invariant, in world axes: `X = exp(e) X̂`, `b = b̂ + β`, with positions from an [`origin`](InvariantFilter::origin) near
+/// the vehicle: about a far point, the lever would take the digits of the covariance.
 #[derive(Clone, Debug)]
 pub struct InvariantFilter {
     pose: SE23<f64>,
+    origin: Vector3<f64>,
     gyro_bias: Vector3<f64>,
     accelerometer_bias: Vector3<f64>,
     covariance: Covariance,
@@ -29,6 +31,11 @@ pub struct InvariantFilter {
     rejected_for: [f64; KINDS],
 }
 
+/// Farther from the origin of the errors, m, the vehicle becomes their origin.
+const FAR: f64 = 500.0;
+/// Largest standard deviation of an attitude, rad, to which a rejected measurement widens it.
+const ANY_ATTITUDE: f64 = core::f64::consts::PI;
+
 /// # Construction
 impl InvariantFilter {
     /// Starts at this extended pose with zero biases and the initial deviations. `gravity`: its acceleration, m/s², world frame.
@@ -36,13 +43,20 @@ impl InvariantFilter {
     /// The deviations are of attitude, velocity and position individually, so a start far from the origin is as certain as one at it.
     ///
     /// # Errors
-    /// [`ParameterError`].
+    /// [`ParameterError`], also if the start or the gravity is not finite.
     pub fn new(
         parameters: EstimatorParameters,
         start: SE23<f64>,
         gravity: Vector3<f64>,
     ) -> Result<Self, ParameterError> {
         parameters.validate()?;
+        finite("gravity", gravity.iter())?;
+        let motion = start.velocity.iter().chain(start.position.iter());
+        finite("start", start.rotation.matrix().iter().chain(motion))?;
+        let mut origin = Vector3::zeros();
+        if is_far(&start.position) {
+            origin = start.position;
+        }
         let deviations = [
             parameters.start_attitude,
             parameters.start_velocity,
@@ -56,10 +70,11 @@ impl InvariantFilter {
         A.fixed_view_mut::<3, 3>(3, 0)
             .copy_from(&hat3(&start.velocity));
         A.fixed_view_mut::<3, 3>(6, 0)
-            .copy_from(&hat3(&start.position));
+            .copy_from(&hat3(&(start.position - origin)));
         let covariance = A * Covariance::from_diagonal(&plain) * A.transpose();
         Ok(Self {
             pose: start,
+            origin,
             gyro_bias: Vector3::zeros(),
             accelerometer_bias: Vector3::zeros(),
             covariance,
@@ -89,36 +104,58 @@ impl InvariantFilter {
         &self.accelerometer_bias
     }
 
-    /// The covariance of the error `[e; β]`.
+    /// The point (m, world) from which the error `e` counts positions: the world's origin, unless the vehicle is or was farther than 500 m
+    /// from it.
+    pub const fn origin(&self) -> &Vector3<f64> {
+        &self.origin
+    }
+
+    /// The covariance of the error `[e; β]`, about the [`origin`](Self::origin).
     pub const fn covariance(&self) -> &Covariance {
         &self.covariance
     }
 
     /// Standard deviations of attitude (rad, about world axes), velocity (m/s), position (m), gyro bias (rad/s) and accelerometer bias (m/s²), three each: of
-    /// `v - v̂` and `p - p̂`, not of the coordinates `e`.
+    /// `v - v̂` and `p - p̂`, not of the coordinates `e`. NaN where a variance is negative: the estimate is then good for nothing.
     pub fn deviations(&self) -> [f64; 15] {
         let P = &self.covariance;
         let mut variances: [f64; 15] = core::array::from_fn(|i| P[(i, i)]);
-        for (first, point) in [(3, &self.pose.velocity), (6, &self.pose.position)] {
+        // Of the terms that cancel; their rounding may leave less than nothing.
+        let mut terms = variances;
+        for (first, point) in [(3, self.pose.velocity), (6, self.near().position)] {
             // v - v̂ = e_v - hat(v̂) e_R to first order.
-            let lever = hat3(point);
+            let lever = hat3(&point);
             let turned = lever * P.fixed_view::<3, 3>(0, first);
             let all = lever * P.fixed_view::<3, 3>(0, 0) * lever.transpose();
             for i in 0..3 {
                 variances[first + i] += all[(i, i)] - 2.0 * turned[(i, i)];
+                terms[first + i] += all[(i, i)];
             }
         }
-        variances.map(|variance| nalgebra::ComplexField::sqrt(variance.max(0.0)))
+        core::array::from_fn(|i| {
+            let variance = variances[i];
+            let is_nothing = variance < 0.0 && variance >= -ROUNDING * terms[i];
+            nalgebra::ComplexField::sqrt(if is_nothing { 0.0 } else { variance })
+        })
     }
 
-    /// The error `[e; β]` of the estimate from a known truth.
+    /// The pose with its position from the origin of the errors.
+    fn near(&self) -> SE23<f64> {
+        self.from_origin(&self.pose)
+    }
+
+    fn from_origin(&self, pose: &SE23<f64>) -> SE23<f64> {
+        SE23::new(pose.rotation, pose.velocity, pose.position - self.origin)
+    }
+
+    /// The error `[e; β]` of the estimate from a known truth, about the [`origin`](Self::origin).
     pub fn error(
         &self,
         truth: &SE23<f64>,
         gyro: &Vector3<f64>,
         accelerometer: &Vector3<f64>,
     ) -> SVector<f64, 15> {
-        let e = (*truth * self.pose.inverse()).log();
+        let e = (self.from_origin(truth) * self.near().inverse()).log();
         let (g, a) = (
             gyro - self.gyro_bias,
             accelerometer - self.accelerometer_bias,
@@ -156,17 +193,22 @@ impl InvariantFilter {
 
 /// # Filtering
 impl InvariantFilter {
-    /// Propagates by `dt` s with the IMU's mean measurement over that time. Returns `false`, and changes nothing, if an entry is not finite or
-    /// the step is not positive.
+    /// Propagates by `dt` s with the IMU's mean measurement over that time. Returns `false`, and changes nothing, if an entry is not finite,
+    /// the step is not positive, or the pose would not be finite.
     pub fn predict(&mut self, imu: &Imu, dt: f64) -> bool {
         let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
         if !(dt > 0.0 && dt.is_finite() && finite(&imu.gyro) && finite(&imu.accelerometer)) {
             return false;
         }
         let input = self.corrected(imu);
-        self.pose = advance(&self.pose, &input, &self.gravity, dt);
+        let pose = advance(&self.pose, &input, &self.gravity, dt);
+        let is_turn = pose.rotation.matrix().iter().all(|x| x.is_finite());
+        if !(is_turn && finite(&pose.velocity) && finite(&pose.position)) {
+            return false;
+        }
+        self.pose = pose;
         self.turning = input.gyro;
-        let E = input_effect(&self.pose, &input, dt);
+        let E = input_effect(&self.near(), &input, dt);
         let F = transition(&self.gravity, dt);
         let P = &self.covariance;
         let (xx, xb, bb) = (
@@ -196,6 +238,7 @@ impl InvariantFilter {
             P[(12 + i, 12 + i)] += p.accelerometer_bias_walk * p.accelerometer_bias_walk * dt;
         }
         symmetrise(P);
+        self.stay_near();
         for time in &mut self.rejected_for {
             if *time >= 0.0 {
                 *time += dt;
@@ -204,11 +247,27 @@ impl InvariantFilter {
         true
     }
 
+    /// Makes the vehicle the origin of the errors once it is far from it.
+    fn stay_near(&mut self) {
+        let way = self.pose.position - self.origin;
+        if !is_far(&way) {
+            return;
+        }
+        // p - p̂ = e_p - hat(p̂) e_R stays as it is.
+        let mut A = Covariance::identity();
+        A.fixed_view_mut::<3, 3>(6, 0).copy_from(&-hat3(&way));
+        self.covariance = A * self.covariance * A.transpose();
+        symmetrise(&mut self.covariance);
+        self.origin = self.pose.position;
+    }
+
     /// Corrects with a measurement of the present time.
     pub fn correct(&mut self, measurement: &Measurement) -> Verdict {
         let kind = measurement.kind();
         let R = *self.pose.rotation.matrix();
-        let at = |arm: &Vector3<f64>| self.pose.position + R * arm;
+        let origin = self.origin;
+        let position = self.near().position;
+        let at = |arm: &Vector3<f64>| position + R * arm;
         match measurement {
             Measurement::Position {
                 value,
@@ -219,7 +278,7 @@ impl InvariantFilter {
                 let mut H = SMatrix::<f64, 3, 15>::zeros();
                 place(&mut H, 0, 0, &-hat3(&point));
                 place(&mut H, 0, 6, &Matrix3::identity());
-                self.update(kind, &(value - point), &H, covariance)
+                self.update(kind, &(value - origin - point), &H, covariance)
             }
             Measurement::Velocity {
                 value,
@@ -249,7 +308,7 @@ impl InvariantFilter {
             } => {
                 let turn = (*attitude * self.pose.rotation.inverse()).log();
                 let point = at(arm);
-                let way = position - point;
+                let way = position - origin - point;
                 let z = SVector::<f64, 6>::from_fn(|i, _| if i < 3 { turn[i] } else { way[i - 3] });
                 let mut H = SMatrix::<f64, 6, 15>::zeros();
                 place(&mut H, 0, 0, &Matrix3::identity());
@@ -268,7 +327,7 @@ impl InvariantFilter {
                 let point = at(arm);
                 let mut H = SMatrix::<f64, 1, 15>::zeros();
                 (H[0], H[1], H[8]) = (point.y, -point.x, 1.0);
-                let z = SVector::<f64, 1>::new(value - point.z);
+                let z = SVector::<f64, 1>::new(value - origin.z - point.z);
                 self.update(kind, &z, &H, &SMatrix::<f64, 1, 1>::new(*variance))
             }
             Measurement::Field {
@@ -293,6 +352,9 @@ impl InvariantFilter {
         H: &SMatrix<f64, M, 15>,
         N: &SMatrix<f64, M, M>,
     ) -> Verdict {
+        if N.diagonal().iter().any(|variance| *variance < 0.0) {
+            return Verdict::Invalid;
+        }
         let mut HP = H * self.covariance;
         let S = HP * H.transpose() + N;
         let Some(inverse) = inverse(&S) else {
@@ -310,12 +372,15 @@ impl InvariantFilter {
             let waits = *time < self.parameters.rejection_time;
             *time = time.max(0.0);
             // The state is wrong, not the measurement: accept the next ones as well, until one passes the gate.
-            let Some((factor, widened)) = (!waits).then(|| widen(z, &S, N, gate)).flatten() else {
+            let widened = (!waits).then(|| widen(&self.covariance, z, H, N, gate));
+            let Some((factor, scale, wider)) = widened.flatten() else {
                 return Verdict::Rejected { nis };
             };
-            self.covariance *= factor;
-            HP *= factor;
-            inverse = widened;
+            for (i, j) in (0..15).flat_map(|i| (0..15).map(move |j| (i, j))) {
+                self.covariance[(i, j)] *= scale[i] * scale[j];
+            }
+            HP = H * self.covariance;
+            inverse = wider;
             verdict = Verdict::Widened { nis, factor };
         } else {
             self.rejected_for[kind] = -1.0;
@@ -333,32 +398,65 @@ impl InvariantFilter {
         P.fixed_columns_mut::<9>(0).copy_from(&columns);
         symmetrise(&mut P);
         self.covariance = P;
-        self.pose = SE23::exp(&x) * self.pose;
+        self.pose = SE23::exp(&x) * self.near();
+        self.pose.position += self.origin;
         self.pose.rotation = self.pose.rotation.orthonormalized();
         self.gyro_bias += d.fixed_rows::<3>(9);
         self.accelerometer_bias += d.fixed_rows::<3>(12);
+        self.stay_near();
         verdict
     }
 }
 
-/// The least power of two by which the state covariance must grow so that this innovation passes, and the inverse of the innovation covariance then; `None`
-/// if none up to 2^60 suffices.
+/// The least power of two by which the variances of velocity and position must grow so that this innovation passes, with those of the attitude as far as
+/// any attitude; the factors of the deviations, and the inverse of the innovation covariance then. `None` if none up to 2^60 suffices. Biases do not
+/// jump: they would take the gravity of a wrong attitude.
 fn widen<const M: usize>(
+    P: &Covariance,
     z: &SVector<f64, M>,
-    S: &SMatrix<f64, M, M>,
+    H: &SMatrix<f64, M, 15>,
     N: &SMatrix<f64, M, M>,
     gate: f64,
-) -> Option<(f64, SMatrix<f64, M, M>)> {
-    let of_state = S - N;
-    let mut factor = 1.0;
+) -> Option<(f64, SVector<f64, 15>, SMatrix<f64, M, M>)> {
+    let attitude = (0..3).fold(0.0, |most: f64, i| most.max(P[(i, i)]));
+    let most = (ANY_ATTITUDE * ANY_ATTITUDE / attitude).max(1.0);
+    let mut factor: f64 = 1.0;
     for _ in 0..60 {
         factor *= 2.0;
-        let wider = inverse(&(of_state * factor + N))?;
+        let root = nalgebra::ComplexField::sqrt;
+        let scale = SVector::<f64, 15>::from_fn(|i, _| match i {
+            0..3 => root(factor.min(most)),
+            3..9 => root(factor),
+            _ => 1.0,
+        });
+        let scaled = H * SMatrix::<f64, 15, 15>::from_diagonal(&scale);
+        let wider = inverse(&(scaled * P * scaled.transpose() + N))?;
         if z.dot(&(wider * z)) <= gate {
-            return Some((factor, wider));
+            return Some((factor, scale, wider));
         }
     }
     None
+}
+
+/// Relative to terms that cancel.
+const ROUNDING: f64 = 1e-9;
+
+fn is_far(way: &Vector3<f64>) -> bool {
+    way.norm_squared() > FAR * FAR
+}
+
+fn finite<'a>(
+    key: &'static str,
+    mut numbers: impl Iterator<Item = &'a f64>,
+) -> Result<(), ParameterError> {
+    match numbers.find(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(found) => Err(ParameterError {
+            key,
+            expected: "finite numbers",
+            found: *found,
+        }),
+    }
 }
 
 /// Puts a block at row `i`, column `j`.

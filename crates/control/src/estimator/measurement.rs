@@ -94,14 +94,15 @@ pub enum Verdict {
         /// The normalised innovation squared.
         nis: f64,
     },
-    /// Its kind had been rejected for the whole `rejection_time`: it was accepted after the state covariance was multiplied by `factor`.
+    /// Its kind had been rejected for the whole `rejection_time`: it was accepted after the variances of velocity and position were multiplied by `factor`, those
+    /// of the attitude at most to any attitude.
     Widened {
         /// The normalised innovation squared before that.
         nis: f64,
         /// The least power of two for which it passes.
         factor: f64,
     },
-    /// The measurement, its covariance or the innovation is not finite, or the innovation covariance is not positive
+    /// The measurement, its covariance or the innovation is not finite, a variance is negative, or the innovation covariance is not positive
     /// definite; nothing changed.
     Invalid,
 }

@@ -4,8 +4,8 @@
 
 use fly_control::estimator::chi_square::quantile;
 use fly_control::estimator::{
-    Delayed, EstimatorParameters, Imu, InvariantFilter, Judged, Measurement, Refused, Verdict,
-    advance, input_effect, level, transition,
+    Alignment, Delayed, EstimatorParameters, Imu, InvariantFilter, Judged, Measurement, Refused,
+    Verdict, advance, input_effect, level, transition,
 };
 use fly_lie::{SE23, SO3};
 use fly_testing::allocations;
@@ -427,6 +427,142 @@ fn jumps_are_rejected_and_a_lasting_one_is_taken_by_the_rule() {
         (filter.correct(&nothing), *filter.pose()),
         (Verdict::Invalid, before)
     );
+}
+
+/// The same flight elsewhere in the world: its estimate is shifted, and no less certain. It crosses the 500 m at which the vehicle becomes the origin
+/// of the errors, and elsewhere starts beyond them.
+#[test]
+fn far_from_the_world_s_origin_it_estimates_as_at_it() {
+    let run = |offset: Vector3<f64>| {
+        let mut flight = Flight::new(11, EstimatorParameters::default());
+        flight.pose.position += offset;
+        flight.pose.velocity.x += 40.0;
+        let mut filter = flight.filter();
+        for k in 0..6000 {
+            let imu = flight.step();
+            assert!(filter.predict(&imu, STEP));
+            if k % 20 == 0 {
+                for measurement in [flight.gnss(0.02), flight.field(), flight.height()] {
+                    let verdict = filter.correct(&measurement);
+                    assert_ne!(verdict, Verdict::Invalid, "at {offset:?}, step {k}");
+                }
+            }
+        }
+        assert_ne!(*filter.origin(), Vector3::zeros());
+        (*filter.pose(), filter.deviations(), *filter.gyro_bias())
+    };
+    let (pose, deviations, bias) = run(Vector3::zeros());
+    for offset in [[1e3, 0.0, 0.0], [5e5, 5e6, 0.0], [0.0, -4e6, 4e6]] {
+        let offset = Vector3::from(offset);
+        let (far, far_deviations, far_bias) = run(offset);
+        assert!((far.position - offset - pose.position).norm() < 1e-6);
+        assert!((far.rotation * pose.rotation.inverse()).log().norm() < 1e-7);
+        assert!((far_bias - bias).norm() < 1e-7);
+        for (far, here) in far_deviations.iter().zip(deviations) {
+            assert!((far - here).abs() < 1e-5 * here, "{far} {here}");
+        }
+    }
+}
+
+/// At rest, with exact positions and a start that is as sure as it is wrong: the filter widens until it knows the vertical. Biases do not explain the
+/// gravity along a wrong one.
+#[test]
+fn a_wrong_vertical_is_found_by_positions_alone() {
+    for (tilt, deviation) in [0.5, 0.8, 1.0, 1.2, 1.57, 2.5, 3.1]
+        .into_iter()
+        .flat_map(|tilt| [0.02, 1.0].map(|deviation| (tilt, deviation)))
+    {
+        let start = SE23::new(
+            SO3::exp(&Vector3::new(tilt, 0.0, 0.0)),
+            Vector3::zeros(),
+            Vector3::zeros(),
+        );
+        let parameters = EstimatorParameters::default();
+        let mut filter = InvariantFilter::new(parameters, start, GRAVITY).expect("parameters");
+        let rest = Imu {
+            gyro: Vector3::zeros(),
+            accelerometer: -GRAVITY,
+        };
+        for k in 1..=30_000 {
+            assert!(filter.predict(&rest, 0.004));
+            if k % 25 == 0 {
+                let verdict = filter.correct(&Measurement::Position {
+                    value: Vector3::zeros(),
+                    arm: Vector3::zeros(),
+                    covariance: Matrix3::identity() * deviation * deviation,
+                });
+                assert_ne!(verdict, Verdict::Invalid, "{tilt} {deviation} {k}");
+            }
+        }
+        let left = filter
+            .pose()
+            .rotation
+            .act(&Vector3::z())
+            .angle(&Vector3::z());
+        assert!(filter.deviations().iter().all(|deviation| *deviation > 0.0));
+        // What is left cannot be told from a bias of the accelerometer. Upside down nothing pulls to either side.
+        let bias = 3.0 * parameters.start_accelerometer_bias / GRAVITY.norm();
+        assert!(tilt > 2.0 || left < bias, "{tilt} {deviation}: {left}");
+    }
+}
+
+#[test]
+fn what_would_poison_it_is_refused() {
+    let parameters = EstimatorParameters::default();
+    let start = SE23::identity();
+    let nothing = Vector3::new(f64::NAN, 0.0, 0.0);
+    let error = InvariantFilter::new(parameters, start, nothing).expect_err("gravity");
+    assert!(
+        error
+            .to_string()
+            .starts_with("gravity: expected finite numbers, found NaN")
+    );
+    let elsewhere = SE23::new(SO3::identity(), Vector3::zeros(), nothing);
+    let error = InvariantFilter::new(parameters, elsewhere, GRAVITY).expect_err("start");
+    assert_eq!(error.key, "start");
+
+    let mut filter = InvariantFilter::new(parameters, start, GRAVITY).expect("parameters");
+    let negative = Measurement::Position {
+        value: Vector3::zeros(),
+        arm: Vector3::zeros(),
+        covariance: Matrix3::identity() * -1e-3,
+    };
+    let before = *filter.covariance();
+    assert_eq!(filter.correct(&negative), Verdict::Invalid);
+    assert_eq!(*filter.covariance(), before);
+    let absurd = Imu {
+        gyro: Vector3::repeat(1e200),
+        accelerometer: -GRAVITY,
+    };
+    assert!(!filter.predict(&absurd, STEP));
+    assert_eq!(*filter.pose(), start);
+
+    let aligned = |poisoned: bool| {
+        let mut flight = Flight::new(5, parameters);
+        let mut alignment = Alignment::new(&parameters, GRAVITY);
+        for k in 0..800 {
+            alignment.sample(&flight.step(), STEP);
+            let now = *alignment.now();
+            let arm = Vector3::zeros();
+            alignment.position(&now, &flight.pose.position, &arm, 0.02);
+            if poisoned && k == 400 {
+                let gyro = nothing;
+                alignment.sample(&Imu { gyro, ..absurd }, STEP);
+                alignment.position(&now, &nothing, &arm, 0.02);
+            }
+        }
+        alignment.aligned().expect("aligned")
+    };
+    assert_eq!(aligned(true), aligned(false));
+
+    // Stamps at both ends of time.
+    let mut delayed = Delayed::<4, 4>::new(filter, -5);
+    let still = Imu {
+        gyro: Vector3::zeros(),
+        accelerometer: -GRAVITY,
+    };
+    delayed.sample(i64::MAX, &still, |_| ()).expect("in order");
+    assert!(delayed.present().position.iter().all(|x| x.is_finite()));
 }
 
 /// Delayed by up to 0.1 s and out of order: as the filter that gets all in order and at once.

@@ -67,6 +67,13 @@ fn minimum_snap_is_scaled_to_the_limits() {
         let t = 0.1 * f64::from(i);
         assert_eq!(built.sample(t).unwrap(), read.sample(t).unwrap());
     }
+    // However far the first guess is; it decides only how the legs share the time.
+    for (speed, acceleration) in [(1e-3, 1e-4), (1e4, 1e6)] {
+        let far = MinimumSnap::new(&points, speed, acceleration).unwrap();
+        let far = PathTrajectory::fastest(&far, mode, None, &quadcopter(), limits).unwrap();
+        let ratio = far.duration().unwrap() / built.duration().unwrap();
+        assert!((0.7..1.3).contains(&ratio), "{ratio}");
+    }
     // Half the speed takes twice as long, and more than that is not asked for.
     let slow = MotionLimits {
         speed: 1.0,

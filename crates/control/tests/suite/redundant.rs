@@ -664,6 +664,27 @@ fn weak_inputs_are_bounded_and_stuck_ones_counted() {
     ] {
         assert!(controller.set_input_bounds(lower, upper).is_err());
     }
+    let mut crossed = lower;
+    crossed[4] = 9.0;
+    let error = (controller.set_input_bounds(&crossed, &[5.0; 6])).unwrap_err();
+    assert!(error.to_string().contains("bounds of input 4: "), "{error}");
+    // A bound on one side leaves the input's own limit on the other.
+    let limits = vehicle.rotors.command_limits();
+    let climbing = |z: f64| {
+        State::at_rest(SE3::exp(&nalgebra::Vector6::new(
+            0.0, 0.0, z, 0.0, 0.0, 0.0,
+        )))
+    };
+    for (z, [lower, upper]) in [(5.0, [free[0], [2.0; 6]]), (-5.0, [[1.0; 6], free[1]])] {
+        let mut fresh = settings("allocation = 'active_set'", QUADCOPTER_POLES)
+            .build(&vehicle)
+            .expect("a controller");
+        fresh.set_input_bounds(&lower, &upper).expect("a law");
+        let input = &fresh.step(&climbing(z), &goal).input;
+        for (u, [low, high]) in input.iter().zip(limits) {
+            assert!((low - 1e-9..=high + 1e-9).contains(u), "{z}: {input}");
+        }
+    }
     let error = controller
         .set_input_bounds(&[0.0; 6], &[0.0; 6])
         .unwrap_err();

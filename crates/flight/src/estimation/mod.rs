@@ -397,15 +397,14 @@ impl Estimation {
             return Err(Fault::Unconverged);
         }
         let deviations = self.filter.filter().deviations();
-        let largest =
-            |first: usize| (deviations[first..first + 3].iter()).fold(0.0, |a: f64, b| a.max(*b));
         let parts = [
             Uncertain::Attitude,
             Uncertain::Velocity,
             Uncertain::Position,
         ];
         for (k, what) in parts.into_iter().enumerate() {
-            let is_certain = largest(3 * k) <= self.limits[k];
+            // NaN is not.
+            let is_certain = (deviations[3 * k..3 * k + 3].iter()).all(|it| *it <= self.limits[k]);
             if !is_certain {
                 return Err(if self.converged.is_some() {
                     Fault::Uncertain(what)

@@ -90,7 +90,7 @@ impl Instance {
     /// Creates an instance of a backend that is part of this program: the same lifecycle checks, without a library.
     ///
     /// # Errors
-    /// The backend's description is invalid.
+    /// The backend's description has sizes, classes or indices that cannot be; [`Description::faults`] tells wrong names and units.
     pub fn of<B: Backend + 'static>(backend: B) -> Result<Self, Error> {
         Self {
             table: Arc::new(abi::export::table::<B>()),

@@ -163,6 +163,8 @@ fn checks_and_decompositions_survive_anything() {
         let v = |random: &mut Random| Vector3::from_fn(|_, _| random.number());
         let (a, b) = (v(&mut random), v(&mut random));
         let _ = Wahba::solve([(random.number(), a, b), (random.number(), b, a)]);
+        let nothing = Wahba::<f64>::solve([]).expect("finite");
+        assert_eq!(nothing.rotation.matrix(), &nalgebra::Matrix3::identity());
         let R = SO3::from_matrix(A);
         let _ = R.to_quaternion();
         for sequence in EulerSequence::ALL {

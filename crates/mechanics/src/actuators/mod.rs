@@ -199,7 +199,12 @@ impl Rotors {
             if rotor.tilt.is_some() {
                 let (side, along) = (u[i], u[i + 1]);
                 commands[i] = side.hypot(along);
-                commands[i + 1] = side.atan2(along);
+                // Without thrust no tilt, whatever the signs of the zeros.
+                commands[i + 1] = if commands[i] == 0.0 {
+                    0.0
+                } else {
+                    side.atan2(along)
+                };
             } else {
                 commands[i] = u[i];
             }

@@ -194,6 +194,8 @@ fn keys(error: &ConstraintSetError) -> (&str, &'static [&'static str]) {
         E::UnknownBody { constraint, .. } | E::SameBody { constraint, .. } => (constraint, &["to"]),
         E::NotPositive { constraint, .. } => (constraint, &["length"]),
         E::NoCoordinate { constraint, .. } | E::NoTerms { constraint } => (constraint, &["terms"]),
+        // Of the whole set; no description gives them.
+        E::Setting { .. } => ("", &[]),
         E::NotFinite { constraint, .. } | E::Components { constraint, .. } => (constraint, &[]),
     }
 }

@@ -214,6 +214,10 @@ impl<T: RealField + Copy> Adaptive<T> {
         loop {
             wanted = wanted.min(self.tolerance.longest_step);
             let step = wanted.min(until - motion.time);
+            if step <= rounding(motion.time) && step < until - motion.time {
+                let time = motion.time;
+                return Err(StepUnderflow { time, step });
+            }
             self.try_step(model, motion, step, dynamics);
             let error = self.error(step);
             // A NaN error fails both comparisons and shortens the step.

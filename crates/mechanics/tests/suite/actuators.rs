@@ -86,6 +86,9 @@ fn commands_and_inputs_are_ordered_rotor_by_rotor() {
     let mut back = [0.0; 5];
     rotors.commands_from_input(&u, &mut back);
     assert!(close(&back, &commands, 1e-15));
+    // No thrust has no direction.
+    rotors.commands_from_input(&[0.0, -0.0, 4.0, -0.0, -0.0], &mut back);
+    assert_eq!(back, [0.0, 0.0, 4.0, 0.0, 0.0]);
 }
 
 /// The wrench from first principles: force, lever and drag torque of every rotor.

@@ -6,7 +6,7 @@ use fly_mechanics::PseudoInertia;
 use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance};
 use fly_mechanics::multibody::constraints::{
     ConstraintSet, ConstraintSetBuilder, ConstraintWorkspace, Coupling, EvaluatedState,
-    LoopClosure, LoopKind, PrescribedVelocity,
+    LoopClosure, LoopKind, PrescribedVelocity, Stabilization,
 };
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix3, RealField, Vector3, Vector6, convert};
@@ -27,6 +27,31 @@ fn hoist() -> Model<f64> {
         .body(Body::new("drum", about_z).inertia(inertia(1.0, 0.01)))
         .build()
         .expect("a system")
+}
+
+#[test]
+fn gains_and_tolerances_are_checked() {
+    let model = hoist();
+    let set = || ConstraintSet::<f64>::builder().with(Coupling::lock("lock", "slider", 0.0));
+    for (set, what) in [
+        (
+            set().stabilized(Stabilization::critically_damped(-5.0)),
+            "the velocity gain of the stabilization must be a number from 0 on",
+        ),
+        (
+            set().stabilized(Stabilization::critically_damped(f64::NAN)),
+            "the position gain of the stabilization",
+        ),
+        (set().rank_tolerance(2.0), "the rank tolerance must be"),
+        (set().rank_tolerance(f64::NAN), "found NaN"),
+        (
+            set().consistency_tolerance(-1.0),
+            "the consistency tolerance",
+        ),
+    ] {
+        let error = set.build(&model).expect_err(what).to_string();
+        assert!(error.contains(what), "{error}");
+    }
 }
 
 /// The slider stands still and the gear turns as it must, however far the gear is out of place.

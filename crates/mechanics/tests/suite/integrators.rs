@@ -226,6 +226,25 @@ fn tolerances_are_kept() {
     }
 }
 
+/// Steps that do not advance the time: too short for it, none, or backwards.
+#[test]
+fn steps_that_lead_nowhere_are_an_error() {
+    let model = &systems()[0];
+    for (time, longest_step) in [(1.7e9, 1e-7), (0.0, 0.0), (0.0, -1.0)] {
+        let tolerance = Tolerance {
+            longest_step,
+            ..Tolerance::default()
+        };
+        let mut motion = start(model, 3);
+        motion.time = time;
+        let mut integrator = Adaptive::new(model, tolerance);
+        let error = integrator
+            .advance(model, &mut motion, time + 0.01, pushed(model))
+            .unwrap_err();
+        assert_eq!((motion.time, error.time), (time, time));
+    }
+}
+
 #[test]
 fn what_cannot_be_followed_is_an_error() {
     let model = Model::builder()

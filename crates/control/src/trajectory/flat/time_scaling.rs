@@ -25,15 +25,15 @@ pub enum NotFlyable {
     Wrench,
     /// Limits, or undefined attitudes.
     #[error(
-        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that no speed satisfies"
+        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that it does not satisfy at a millionth of its own speed either"
     )]
     Limits,
 }
 
 /// Instants at which limits are checked.
 const SAMPLES: u32 = 1000;
-/// A curve that must be slower than the initial guess by this factor is infeasible.
-const SLOWEST: f64 = 100.0;
+/// A curve that must be slower than the initial guess by this factor is infeasible, and none is flown faster by more.
+const SLOWEST: f64 = 1e6;
 
 impl PathTrajectory<MinimumSnap> {
     /// The fastest [stretched](MinimumSnap::stretched) curve within these limits and those of the vehicle's inputs, to 1e-4 of its duration. The
@@ -42,7 +42,7 @@ impl PathTrajectory<MinimumSnap> {
     /// The other arguments are those of [`for_vehicle`](Self::for_vehicle).
     ///
     /// # Errors
-    /// [`NotFlyable`] if no speed is low enough.
+    /// [`NotFlyable`] if none is slow enough down to a millionth of the curve's own speed.
     pub fn fastest(
         curve: &MinimumSnap,
         mode: AttitudeMode,

@@ -47,6 +47,14 @@ pub enum ConstraintSetError {
         /// Its value.
         found: String,
     },
+    /// A gain or a tolerance of the set is negative or not finite, or the rank tolerance is 1 or more.
+    #[error("the {what} must be a number from 0 on, a rank tolerance below 1; found {found}")]
+    Setting {
+        /// The gain or the tolerance.
+        what: &'static str,
+        /// Its value.
+        found: String,
+    },
     /// A coupling refers to something other than a scalar coordinate whose rate is a velocity coordinate.
     #[error(
         "constraint `{constraint}` couples coordinate {coordinate} of the joint of body `{body}`, which is neither a translation nor an unbounded angle; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: constrain frames instead"

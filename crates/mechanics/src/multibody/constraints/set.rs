@@ -192,6 +192,26 @@ impl<T: RealField + Copy> ConstraintSetBuilder<T> {
     /// # Errors
     /// The first error, with the names of the constraint and the body concerned.
     pub fn build(self, model: &Model<T>) -> Result<ConstraintSet<T>, ConstraintSetError> {
+        let Stabilization {
+            position,
+            velocity,
+            nonholonomic,
+        } = self.stabilization;
+        let zero = T::zero();
+        let most = T::max_value().unwrap_or_else(T::one);
+        for (what, found, most) in [
+            ("position gain of the stabilization", position, most),
+            ("velocity gain of the stabilization", velocity, most),
+            ("nonholonomic gain of the stabilization", nonholonomic, most),
+            ("rank tolerance", self.rank_tolerance, T::one()),
+            ("consistency tolerance", self.consistency_tolerance, most),
+        ] {
+            // Not for NaN.
+            if !(found >= zero && found < most) {
+                let found = found.to_string();
+                return Err(ConstraintSetError::Setting { what, found });
+            }
+        }
         let mut entries: Vec<Entry<T>> = Vec::with_capacity(self.descriptions.len());
         let mut equations = 0;
         for description in &self.descriptions {
