@@ -87,7 +87,7 @@ impl Alignment {
     /// Integrates an IMU sample, the mean over `dt` s; ignores one that is not finite.
     pub fn sample(&mut self, imu: &Imu, dt: f64) {
         let mut numbers = imu.gyro.iter().chain(imu.accelerometer.iter());
-        if !(dt.is_finite() && numbers.all(|x| x.is_finite())) {
+        if !(dt.is_finite() && numbers.all(ComplexField::is_finite)) {
             return;
         }
         self.now.motion = advance(&self.now.motion, imu, &Vector3::zeros(), dt);
@@ -104,7 +104,7 @@ impl Alignment {
         deviation: f64,
     ) {
         let mut numbers = value.iter().chain(arm.iter());
-        if !(deviation.is_finite() && numbers.all(|x| x.is_finite())) {
+        if !(deviation.is_finite() && numbers.all(ComplexField::is_finite)) {
             return;
         }
         let t = then.time;

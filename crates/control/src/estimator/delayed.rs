@@ -68,7 +68,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             assert!(
                 S > 0 && M > 0,
                 "a filter remembers at least one sample and one measurement"
-            )
+            );
         };
         let none = Imu {
             gyro: nalgebra::Vector3::zeros(),

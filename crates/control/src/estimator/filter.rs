@@ -141,10 +141,10 @@ impl InvariantFilter {
 
     /// The pose with its position from the origin of the errors.
     fn near(&self) -> SE23<f64> {
-        self.from_origin(&self.pose)
+        self.relative(&self.pose)
     }
 
-    fn from_origin(&self, pose: &SE23<f64>) -> SE23<f64> {
+    fn relative(&self, pose: &SE23<f64>) -> SE23<f64> {
         SE23::new(pose.rotation, pose.velocity, pose.position - self.origin)
     }
 
@@ -155,7 +155,7 @@ impl InvariantFilter {
         gyro: &Vector3<f64>,
         accelerometer: &Vector3<f64>,
     ) -> SVector<f64, 15> {
-        let e = (self.from_origin(truth) * self.near().inverse()).log();
+        let e = (self.relative(truth) * self.near().inverse()).log();
         let (g, a) = (
             gyro - self.gyro_bias,
             accelerometer - self.accelerometer_bias,

@@ -297,6 +297,33 @@ fn outdoors_it_finds_its_attitude() {
     }
 }
 
+/// In the coordinates of a map a flight on GNSS and field is that at the map's corner: its reference and its start are shifted, nothing else.
+#[test]
+fn in_the_coordinates_of_a_map_it_flies_as_at_its_corner() {
+    let fly_at = |x: f64, y: f64| {
+        let start = format!("backend.sim.initial.position=[{x}, {y}, 1]");
+        let hover = format!("reference={{ kind = 'hover', position = [{x}, {y}, 1] }}");
+        let sensors = "backend.sim.sensors={ imu = {}, gnss = { position_noise = [0.02, 0.02, 0.02], drift = [0, 0, 0] }, magnetometer = { field = [2e-5, 0, -4.3e-5] } }";
+        let field = "estimator.magnetometer.field=[2e-5, 0, -4.3e-5]";
+        fly(&[&start, &hover, sensors, field], |_, _, _| ())
+    };
+    let largest = |summary: &Summary| {
+        assert_eq!(summary.verdict, Verdict::Flown, "{:?}", summary.end);
+        let [position, attitude] = report(summary).errors.expect("the truth is told");
+        [position.rms(), attitude.rms()]
+    };
+    let corner = largest(&fly_at(0.0, 0.0));
+    for (x, y) in [(2e3, 0.0), (5e5, 5e6)] {
+        let there = largest(&fly_at(x, y));
+        for (there, corner) in there.iter().zip(corner) {
+            assert!(
+                (there - corner).abs() < 0.01 * corner,
+                "{there} {corner} at {x}, {y}"
+            );
+        }
+    }
+}
+
 /// Where the fixes of GNSS are exact but for their height, the error is that of the height: a barometer brings it below half of its own noise, a range finder below its own, in flight
 /// at up to 25 degrees, where a slanted ray is 10 % longer than the height.
 #[test]

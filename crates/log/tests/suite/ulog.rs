@@ -350,8 +350,8 @@ fn corrupt_time_stamps_cost_only_their_samples() {
         assert!((least..=200).contains(&frames), "{what}: {frames}");
         let is_invalid = |frame: &fly_log::recording::Frame<'_>| !frame.groups[0].valid;
         // The first and the last samples have no neighbours to interpolate to.
-        let most = if at_an_end { count as usize } else { 0 };
-        let invalid = recording.frames.iter().filter(is_invalid).count();
+        let most = if at_an_end { count } else { 0 };
+        let invalid = recording.frames.iter().filter(is_invalid).count() as u64;
         assert!(invalid <= most, "{what}: {invalid}");
         // At the ends, any time that is not absurd may be true.
         let is_unordered = if stamp < 1_000_000 {
