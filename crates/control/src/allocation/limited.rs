@@ -4,7 +4,6 @@ use core::cmp::Ordering;
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
-#[cfg(feature = "std")]
 use super::limits::check_length;
 use super::{Allocation, AllocationError, Allocator, DefaultDim, Limits, Outcome, Sizes};
 

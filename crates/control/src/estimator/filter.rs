@@ -372,7 +372,16 @@ impl InvariantFilter {
             let waits = *time < self.parameters.rejection_time;
             *time = time.max(0.0);
             // The state is wrong, not the measurement: accept the next ones as well, until one passes the gate.
-            let widened = (!waits).then(|| widen(&self.covariance, z, H, N, gate));
+            let p = &self.parameters;
+            // Larger biases would explain the gravity along a wrong vertical.
+            let largest = [
+                ANY_ATTITUDE,
+                f64::INFINITY,
+                f64::INFINITY,
+                p.start_gyro_bias,
+                p.start_accelerometer_bias,
+            ];
+            let widened = (!waits).then(|| widen(&self.covariance, z, H, N, gate, largest));
             let Some((factor, scale, wider)) = widened.flatten() else {
                 return Verdict::Rejected { nis };
             };
@@ -408,26 +417,26 @@ impl InvariantFilter {
     }
 }
 
-/// The least power of two by which the variances of velocity and position must grow so that this innovation passes, with those of the attitude as far as
-/// any attitude; the factors of the deviations, and the inverse of the innovation covariance then. `None` if none up to 2^60 suffices. Biases do not
-/// jump: they would take the gravity of a wrong attitude.
+/// The least power of two by which the variances of the state must grow so that this innovation passes, each at most to the square of its `largest` deviation
+/// (of attitude, velocity, position and the biases); the factors of the deviations, and the inverse of the innovation covariance then. `None` if none up to
+/// 2^60 suffices.
 fn widen<const M: usize>(
     P: &Covariance,
     z: &SVector<f64, M>,
     H: &SMatrix<f64, M, 15>,
     N: &SMatrix<f64, M, M>,
     gate: f64,
+    largest: [f64; 5],
 ) -> Option<(f64, SVector<f64, 15>, SMatrix<f64, M, M>)> {
-    let attitude = (0..3).fold(0.0, |most: f64, i| most.max(P[(i, i)]));
-    let most = (ANY_ATTITUDE * ANY_ATTITUDE / attitude).max(1.0);
+    let most: [f64; 5] = core::array::from_fn(|part| {
+        let variance = (3 * part..3 * part + 3).fold(0.0, |most: f64, i| most.max(P[(i, i)]));
+        (largest[part] * largest[part] / variance).max(1.0)
+    });
     let mut factor: f64 = 1.0;
     for _ in 0..60 {
         factor *= 2.0;
-        let root = nalgebra::ComplexField::sqrt;
-        let scale = SVector::<f64, 15>::from_fn(|i, _| match i {
-            0..3 => root(factor.min(most)),
-            3..9 => root(factor),
-            _ => 1.0,
+        let scale = SVector::<f64, 15>::from_fn(|i, _| {
+            nalgebra::ComplexField::sqrt(factor.min(most[i / 3]))
         });
         let scaled = H * SMatrix::<f64, 15, 15>::from_diagonal(&scale);
         let wider = inverse(&(scaled * P * scaled.transpose() + N))?;

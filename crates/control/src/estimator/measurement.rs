@@ -95,7 +95,7 @@ pub enum Verdict {
         nis: f64,
     },
     /// Its kind had been rejected for the whole `rejection_time`: it was accepted after the variances of velocity and position were multiplied by `factor`, those
-    /// of the attitude at most to any attitude.
+    /// of the attitude at most to any attitude, those of biases at most to the initial ones.
     Widened {
         /// The normalised innovation squared before that.
         nis: f64,
