@@ -51,7 +51,7 @@ impl Options {
     /// Checks that one of these logs, each with the times (s) of its first and last tick, has something to draw.
     ///
     /// # Errors
-    /// [`ReportError::Beyond`] about the first log.
+    /// [`ReportError::Beyond`] about the first log, [`ReportError::Empty`] if that has no tick.
     pub fn check<'a>(
         &self,
         logs: impl IntoIterator<Item = (&'a Path, [f64; 2])>,
@@ -61,10 +61,13 @@ impl Options {
             if self.times[0].max(span[0]) <= self.times[1].min(span[1]) {
                 return Ok(());
             }
-            beyond.get_or_insert_with(|| ReportError::Beyond {
-                path: path.into(),
-                times: self.times,
-                span,
+            let path = path.into();
+            beyond.get_or_insert(if span[0] <= span[1] {
+                let times = self.times;
+                ReportError::Beyond { path, times, span }
+            } else {
+                let reason = String::new();
+                ReportError::Empty { path, reason }
             });
         }
         beyond.map_or(Ok(()), Err)

@@ -79,7 +79,7 @@ struct Table {
 ///
 /// # Errors
 /// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
-/// that cannot be read, [`ReportError::Beyond`] if there is nothing at these times.
+/// that cannot be read, [`ReportError::Beyond`] or [`ReportError::Empty`] if there is nothing at these times.
 pub fn signals(
     logs: &[&Path],
     requests: &[Request],

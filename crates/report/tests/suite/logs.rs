@@ -41,7 +41,11 @@ fn a_log_without_a_tick_has_nothing_to_report() {
         ticks: Vec::new(),
         ..Made::default()
     };
-    let error = Flight::open(write(folder.path(), &made)).unwrap_err();
+    let log = write(folder.path(), &made);
+    let error = Flight::open(&log).unwrap_err();
+    assert!(matches!(error, ReportError::Empty { .. }), "{error}");
+    let requests = [Request::Signals(vec!["time".to_owned()])];
+    let error = signals(&[&log], &requests, &Options::default()).unwrap_err();
     assert!(matches!(error, ReportError::Empty { .. }), "{error}");
 }
 

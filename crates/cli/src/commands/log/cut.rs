@@ -1,6 +1,7 @@
 //! `fly log cut`: writes a part of a log as a separate log.
 
 use fly_log::{Kind, Rows};
+use fly_report::ReportError;
 use serde_json::json;
 
 use super::{export, options, output};
@@ -31,11 +32,12 @@ pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
     if let Some(frames) = survey.topic("/fly/frame")
         && (*times.start() > frames.last || *times.end() < frames.first)
     {
-        let [first, last] = [frames.first, frames.last].map(|time| time as f64 * 1e-9);
-        return refuse(format!(
-            "`{}` has no tick from {from} s to {to} s: it lasts from {first:.3} s to {last:.3} s",
-            log.display()
-        ));
+        let beyond = ReportError::Beyond {
+            path: log.clone(),
+            times: [from, to],
+            span: [frames.first, frames.last].map(|time| time as f64 * 1e-9),
+        };
+        return refuse(beyond.to_string());
     }
     let copied = export::copy(log, &options, times, &out)?;
     output::warn(&copied.skipped);
