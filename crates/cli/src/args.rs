@@ -440,7 +440,7 @@ pub struct ServeArguments {
     pub address: Option<SocketAddr>,
 
     /// Simulation steps per second [default: rate_hz of the section serve, else 250 for px4, 1000 for ardupilot]
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", allow_negative_numbers = true, value_parser = control_rate)]
     pub rate: Option<f64>,
 
     /// Speed relative to real time; 0: as fast as the autopilot replies
@@ -605,6 +605,11 @@ fn at_least_one(text: &str) -> Result<f64, String> {
 fn not_negative(text: &str) -> Result<f64, String> {
     let expected = "zero or a positive number";
     number(text, expected, |x| x.is_finite() && x >= 0.0)
+}
+
+fn control_rate(text: &str) -> Result<f64, String> {
+    let expected = "a number from 1 to 10000";
+    number(text, expected, |x| (1.0..=10_000.0).contains(&x))
 }
 
 fn below_one(text: &str) -> Result<f64, String> {

@@ -141,6 +141,7 @@ pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Fin
         backend::check(&fleet, None, plugin_dirs, &mut findings)?;
     } else {
         let configuration = Configuration::read(document)?;
+        super::serve::check(&configuration)?;
         check(&configuration, &mut findings)?;
         backend::check(
             &configuration,

@@ -65,18 +65,20 @@ impl Template {
         let mut root = Node::parse(source)?;
         let mut problems = Problems::default();
         if let Some(backend) = &options.backend {
-            root.overlay(set::backend(backend));
+            root.overlay(set::backend(backend))?;
         }
         for assignment in &options.set {
             write_out(&mut root);
-            let over = set::set(assignment).and_then(|mut over| {
+            let notes = set::set(assignment).and_then(|mut over| {
                 set::by_name(&root, &mut over)?;
-                Ok(over)
+                set::merge(&mut root, over)
             });
-            if let Some(over) = problems.take(over.map_err(ConfigError::from)) {
-                for note in set::merge(&mut root, over) {
-                    tracing::warn!("{note}");
-                }
+            for note in problems
+                .take(notes.map_err(ConfigError::from))
+                .into_iter()
+                .flatten()
+            {
+                tracing::warn!("{note}");
             }
         }
         problems.finish()?;
@@ -101,7 +103,7 @@ impl Template {
         let mut root = self.root.clone();
         for assignment in assignments {
             let over = set::assign(assignment)?;
-            set::merge(&mut root, over);
+            set::merge(&mut root, over)?;
             write_out(&mut root);
         }
         Document::resolved_from(root, self.name.clone(), self.allow_plugin, &self.included)
@@ -514,7 +516,7 @@ fn include(
     let Some(file) = table.remove("file") else {
         if let Some(base) = otherwise {
             let over = std::mem::replace(node, base.clone());
-            node.overlay(over);
+            node.overlay(over)?;
         }
         return Ok(());
     };
@@ -542,7 +544,7 @@ fn include(
     let mut base = included.vehicle(&name, &place, mesh_dir.transpose()?)?;
     include(&mut base, None, depth + 1, included)?;
     let over = std::mem::replace(node, base);
-    node.overlay(over);
+    node.overlay(over)?;
     Ok(())
 }
 

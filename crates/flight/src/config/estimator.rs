@@ -260,7 +260,6 @@ impl EstimatorSection {
             ("barometer.noise", estimator.barometer.noise, most),
             ("magnetometer.noise", estimator.magnetometer.noise, most),
             ("range.noise", estimator.range.noise, most),
-            ("range.direction", norm(&estimator.range.direction), most),
         ];
         positive.extend(
             gnss.position_noise
@@ -272,8 +271,16 @@ impl EstimatorSection {
                 .iter()
                 .map(|x| ("gnss.velocity_noise", *x, most)),
         );
+        let mut lengths = vec![("range.direction", norm(&estimator.range.direction))];
         if let Some(field) = &estimator.magnetometer.field {
-            positive.push(("magnetometer.field", norm(field), most));
+            lengths.push(("magnetometer.field", norm(field)));
+        }
+        for (key, value) in lengths {
+            if !(value > 0.0 && value.is_finite()) {
+                let expected = "expected a vector with a finite length of more than 0";
+                let path = format!("estimator.{key}");
+                problems.push(out_of_range(document, &path, expected, value));
+            }
         }
         for (key, value, most) in positive {
             if !(value > 0.0 && value <= most) {

@@ -80,11 +80,14 @@ pub(super) fn assign(assignment: &Assignment) -> Result<Node, Diagnostic> {
 
 /// Merges a flag's table into the configuration. If it changes the `kind` of a table, the keys of the old kind are
 /// removed, except those given by flags. Returns notes that name the removed keys.
-pub(super) fn merge(root: &mut Node, over: Node) -> Vec<String> {
+///
+/// # Errors
+/// An index of an element that an array does not have, with its place.
+pub(super) fn merge(root: &mut Node, over: Node) -> Result<Vec<String>, Diagnostic> {
     let mut notes = Vec::new();
     change_kinds(root, &over, "", &mut notes);
-    root.overlay(over);
-    notes
+    root.overlay(over)?;
+    Ok(notes)
 }
 
 fn change_kinds(base: &mut Node, over: &Node, path: &str, notes: &mut Vec<String>) {

@@ -179,14 +179,20 @@ impl Node {
     }
 
     /// Merges `over`: tables key by key; anything else is replaced.
-    pub fn overlay(&mut self, over: Node) {
+    ///
+    /// # Errors
+    /// An index of an element that the array does not have, with its place.
+    pub fn overlay(&mut self, over: Node) -> Result<(), Diagnostic> {
         // `position.0`: numbers index the elements of any array.
         if let Value::Table(keys) = &over.value
-            && let Some(elements) = self.elements()
-            && !keys.entries.is_empty()
-            && keys.indexes(elements.len())
+            && keys.are_indexes()
         {
-            self.value = Value::Array(elements);
+            if let Some(elements) = self.elements() {
+                self.value = Value::Array(elements);
+            }
+            if let Value::Array(elements) = &self.value {
+                keys.expect_indexes(elements.len())?;
+            }
         }
         match (&mut self.value, over) {
             (
@@ -203,20 +209,26 @@ impl Node {
                     value: Value::Table(over),
                     ..
                 },
-            ) if over.indexes(base.len()) => {
+            ) if over.are_indexes() => {
                 for entry in over.entries {
-                    if let Some(element) = entry
-                        .key
-                        .parse()
-                        .ok()
-                        .and_then(|index: usize| base.get_mut(index))
-                    {
-                        element.overlay(entry.node);
+                    if let Some(element) = entry.index().and_then(|index| base.get_mut(index)) {
+                        element.overlay(entry.node)?;
                     }
                 }
+                Ok(())
             }
-            (_, over) => *self = over,
+            (_, over) => {
+                *self = over;
+                Ok(())
+            }
         }
+    }
+}
+
+impl Entry {
+    /// The key as an index into an array, if it is one.
+    fn index(&self) -> Option<usize> {
+        self.key.parse().ok()
     }
 }
 
@@ -242,14 +254,27 @@ impl Table {
         Some(self.entries.remove(at))
     }
 
-    /// Whether every key is an index into an array of this length.
-    fn indexes(&self, length: usize) -> bool {
-        self.entries
-            .iter()
-            .all(|entry| entry.key.parse().is_ok_and(|index: usize| index < length))
+    /// Whether there are keys, all of them numbers.
+    fn are_indexes(&self) -> bool {
+        !self.entries.is_empty() && self.entries.iter().all(|entry| entry.index().is_some())
     }
 
-    pub fn overlay(&mut self, over: Table) {
+    /// Checks that every key is an index into an array of this length.
+    fn expect_indexes(&self, length: usize) -> Result<(), Diagnostic> {
+        let beyond = |entry: &&Entry| entry.index().is_none_or(|index| index >= length);
+        let Some(entry) = self.entries.iter().find(beyond) else {
+            return Ok(());
+        };
+        let expected = match length {
+            0 => "the array is empty".to_owned(),
+            1 => "expected 0, the index of its only element".to_owned(),
+            _ => format!("expected an index from 0 to {}", length - 1),
+        };
+        let title = format!("the array has no element {}", entry.key);
+        Err(Diagnostic::new(title).at(entry.key_place.clone(), expected))
+    }
+
+    fn overlay(&mut self, over: Table) -> Result<(), Diagnostic> {
         let keys = self.entries.iter().enumerate();
         let places: HashMap<String, usize> = keys
             .map(|(place, entry)| (entry.key.clone(), place))
@@ -261,11 +286,12 @@ impl Table {
             {
                 Some(base) => {
                     base.key_place = entry.key_place;
-                    base.node.overlay(entry.node);
+                    base.node.overlay(entry.node)?;
                 }
                 None => self.entries.push(entry),
             }
         }
+        Ok(())
     }
 }
 

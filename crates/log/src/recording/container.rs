@@ -376,10 +376,10 @@ fn record(head: &[u8], rest: u64) -> Result<(u8, u64), (String, Option<String>)>
     }
     let name = name(opcode);
     Err(if length == u64::MAX {
-        (format!("a finished {name}, found an unfinished one"), None)
+        (format!("a finished {name}"), None)
     } else {
         (
-            format!("{length} bytes of a {name}, found only {there}"),
+            format!("{length} bytes of a {name}, of which {there} are there"),
             None,
         )
     })

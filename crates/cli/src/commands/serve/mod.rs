@@ -4,23 +4,25 @@ mod ardupilot;
 mod px4;
 mod report;
 mod served;
+mod settings;
 
 use std::net::SocketAddr;
 
 use fly_flight::{McapFile, Plant, backend};
 use fly_hal::SearchPath;
 use fly_mavlink::hil::ServeSettings;
-use fly_mavlink::outputs::{Autopilot, OutputMap};
+use fly_mavlink::outputs::Autopilot;
 
 use super::fly::destination;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
 use crate::args::{Arguments, AutopilotKind, ServeArguments};
-use crate::config::{Configuration, Diagnostic, Document, Options};
+use crate::config::{Configuration, Document, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
 use report::Report;
 use served::Served;
+pub use settings::check;
 
 /// Sensors that are added if the configuration has none: with little noise and without offsets, because an autopilot
 /// considers an exact sensor broken. PX4 expects fixes to be 0.11 s old (`EKF2_GPS_DELAY`); with younger ones its
@@ -53,7 +55,7 @@ pub fn run(
         AutopilotKind::Ardupilot => (Autopilot::Ardupilot, 9002, 1000.0),
     };
     let (configuration, section) = configuration(wish, options, usual_rate)?;
-    let outputs = outputs(&configuration, &section, autopilot)?;
+    let outputs = settings::outputs(&configuration, &section, autopilot)?;
     let address = (wish.address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], port)));
     let interruptions = Interruptions::watch(false);
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
@@ -98,7 +100,7 @@ fn configuration(
     usual_rate: f64,
 ) -> Result<(Configuration, ServeSettings), Failure> {
     let document = Document::load(&options)?;
-    let section = section(&document)?;
+    let section = settings::read(&document)?;
     let rate = wish.rate.or(section.rate_hz).unwrap_or(usual_rate);
     options.set.push(format!("flight.rate_hz={rate}"));
     let simulated = Configuration::read(document)?.backend.plugin == "sim";
@@ -119,43 +121,4 @@ fn configuration(
     }
     let configuration = Configuration::read(Document::load(&options)?)?;
     Ok((configuration, section))
-}
-
-fn section(document: &Document) -> Result<ServeSettings, Failure> {
-    let Some(table) = document.table("serve") else {
-        return Ok(ServeSettings::default());
-    };
-    let section: ServeSettings = table.decode()?;
-    if section.origin.is_valid() {
-        return Ok(section);
-    }
-    let label = "expected a latitude within 89 and a longitude within 180 degrees, an altitude of -1000 to 100000 m";
-    Err(refused(
-        document,
-        "serve.origin",
-        "is no place that can be served",
-        label,
-    ))
-}
-
-fn outputs(
-    configuration: &Configuration,
-    section: &ServeSettings,
-    autopilot: Autopilot,
-) -> Result<OutputMap, Failure> {
-    let inputs = &configuration.system.inputs;
-    OutputMap::new(inputs, autopilot, section.thrust_curve, &section.outputs).map_err(|error| {
-        let (path, label) = ("serve.outputs", error.to_string());
-        refused(&configuration.document, path, "cannot be", &label)
-    })
-}
-
-/// An error at the place of a value.
-fn refused(document: &Document, path: &str, what: &str, label: &str) -> Failure {
-    let diagnostic = Diagnostic::new(format!("`{path}` {what}"));
-    let diagnostic = match document.place(path) {
-        Some(place) => diagnostic.at(place, label),
-        None => diagnostic.note(label),
-    };
-    Failure::diagnosed(Exit::Usage, diagnostic)
 }

@@ -77,6 +77,44 @@ error: `vehicle.rotors[0].thrust` is not possible
 }
 
 #[test]
+fn set_of_an_element_that_an_array_does_not_have() {
+    set(
+        "vehicle.rotors.9.body='left'",
+        "\
+error: the array has no element 9
+ --> --set:1:22
+  |
+1 | --set vehicle.rotors.9.body='left'
+  |                      ^ expected 0, the index of its only element
+",
+    );
+    set(
+        "vehicle.rotors.0.position.3=1",
+        "\
+error: the array has no element 3
+ --> --set:1:33
+  |
+1 | --set vehicle.rotors.0.position.3=1
+  |                                 ^ expected an index from 0 to 2
+",
+    );
+}
+
+#[test]
+fn a_direction_without_length() {
+    set(
+        "estimator.range.direction=[0, 0, 0]",
+        "\
+error: `estimator.range.direction` is out of range
+ --> --set:1:33
+  |
+1 | --set estimator.range.direction=[0, 0, 0]
+  |                                 ^^^^^^^^^ expected a vector with a finite length of more than 0, found 0
+",
+    );
+}
+
+#[test]
 fn no_configuration() {
     folder().fails(&["check"], 2, "\
 error: no configuration was given

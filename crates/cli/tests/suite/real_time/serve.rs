@@ -302,24 +302,43 @@ fn what_cannot_be_served_is_said() {
     };
     let config = ["--config", "quadcopter.toml"];
     let set = |assignment: &'static str| [config[0], config[1], "--set", assignment];
-    says(
-        &set("serve.outputs=[{ command = 'rotor.9.thrust', channel = 1 }]"),
-        2,
-        &[
-            "`serve.outputs` cannot be",
-            "there is no command `rotor.9.thrust`",
-        ],
-    );
-    says(
-        &set("serve.origin={ latitude = 91.0 }"),
-        2,
-        &["`serve.origin` is no place that can be served", "within 89"],
-    );
-    says(
-        &set("serve.orign={}"),
-        2,
-        &["unknown key `serve.orign`", "did you mean `origin`?"],
-    );
+    // A check finds them, too.
+    let section: [(&str, &[&str]); 4] = [
+        (
+            "serve.outputs=[{ command = 'rotor.9.thrust', channel = 1 }]",
+            &[
+                "`serve.outputs` does not fit the vehicle",
+                "there is no command `rotor.9.thrust`",
+            ],
+        ),
+        (
+            "serve.origin={ latitude = 91.0 }",
+            &[
+                "`serve.origin` is not a place that can be served",
+                "within 89",
+            ],
+        ),
+        (
+            "serve.orign={}",
+            &["unknown key `serve.orign`", "did you mean `origin`?"],
+        ),
+        (
+            "serve.rate_hz=0",
+            &[
+                "`serve.rate_hz` is out of range",
+                "--set serve.rate_hz=0",
+                "expected 1 to 10000 Hz, found 0",
+            ],
+        ),
+    ];
+    for (assignment, words) in section {
+        says(&set(assignment), 2, words);
+        let check = ["check", config[0], config[1], "--set", assignment];
+        let (_, errors) = folder.ends(&check, 2);
+        for word in words {
+            contains(&errors, word);
+        }
+    }
     says(&set("backend.sim.sensors.imu={ rate = 100 }"), 2, &["rate"]);
     says(
         &["--config", "quadcopter.toml", "--backend", "quadcopter"],
@@ -329,7 +348,7 @@ fn what_cannot_be_served_is_said() {
     says(
         &["--config", "quadcopter.toml", "--rate", "0"],
         2,
-        &["expected 1 to 10000 Hz"],
+        &["expected a number from 1 to 10000"],
     );
     assert_eq!(folder.files(), [""; 0], "no log of what was not served");
     let (_, errors) = folder.ends(&["serve", "--as", "px5", "--config", "quadcopter.toml"], 2);

@@ -89,7 +89,7 @@ pub(super) fn read(fleet: &Document, node: &Node, path: &str) -> Result<Read, Co
         place: node.place.clone(),
     };
     write_out(&mut changes);
-    set::merge(&mut root, changes);
+    set::merge(&mut root, changes)?;
     let initial = put_into(fleet, &mut root, &name, keys.get("initial"), path);
 
     let own_name = format!("{}-{name}", fleet.name());
