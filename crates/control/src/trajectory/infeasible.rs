@@ -57,6 +57,14 @@ pub enum Infeasible {
         /// The least speed, m/s.
         least: f64,
     },
+    /// The trajectory has another number of coordinates than the system.
+    #[error("the trajectory has {found} coordinates, the system {expected}")]
+    Coordinates {
+        /// Those of the system.
+        expected: usize,
+        /// Those of the trajectory.
+        found: usize,
+    },
     /// The Jacobian of the body is singular.
     #[error(
         "at {time} s the Jacobian of `{body}` is singular: keep the target away from this configuration"
@@ -67,4 +75,15 @@ pub enum Infeasible {
         /// The body.
         body: String,
     },
+}
+
+impl Infeasible {
+    /// Expects as many coordinates as the system has.
+    pub(super) fn expect_coordinates(expected: usize, found: usize) -> Result<(), Self> {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(Self::Coordinates { expected, found })
+        }
+    }
 }

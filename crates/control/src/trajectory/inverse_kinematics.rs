@@ -209,7 +209,7 @@ impl InverseKinematics {
             let error = self.goal(t)?.error;
             distance = error.norm();
             // The rounding error of lengths of a metre.
-            if distance < 1e-14 {
+            if distance < 1e-14 || !distance.is_finite() {
                 break;
             }
             self.jacobians();

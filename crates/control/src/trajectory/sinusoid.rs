@@ -56,6 +56,7 @@ impl Sinusoids {
 
 impl Trajectory<[Jet<3>]> for Sinusoids {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
+        Infeasible::expect_coordinates(q.len(), self.0.len())?;
         for (q, sinusoid) in q.iter_mut().zip(&self.0) {
             *q = sinusoid.at(t);
         }
@@ -64,5 +65,36 @@ impl Trajectory<[Jet<3>]> for Sinusoids {
 
     fn duration(&self) -> Option<f64> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trajectory::{Leg, Transfer};
+
+    #[test]
+    fn another_number_of_coordinates_is_refused() {
+        let refused = Err(Infeasible::Coordinates {
+            expected: 2,
+            found: 1,
+        });
+        let mut q = [Jet::constant(7.0); 2];
+        assert_eq!(Sinusoids::at_rest(&[1.0]).at(0.0, &mut q), refused);
+        let leg = |to: &[f64]| Leg {
+            to: to.to_vec(),
+            start: 0.0,
+            duration: 1.0,
+        };
+        let mut transfer = Transfer {
+            from: vec![0.0; 2],
+            legs: vec![leg(&[1.0, 2.0]), leg(&[1.0])],
+            hold: 0.0,
+        };
+        assert_eq!(transfer.at(0.0, &mut q), refused);
+        assert_eq!(q.map(|q| q.value()), [7.0; 2]);
+        transfer.legs.pop();
+        assert_eq!(transfer.at(1.0, &mut q), Ok(()));
+        assert_eq!(q.map(|q| q.value()), [1.0, 2.0]);
     }
 }

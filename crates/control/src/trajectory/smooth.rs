@@ -49,8 +49,15 @@ pub fn smooth_integral(s: Jet<5>) -> Jet<5> {
 
 /// The shortest time for a distance of this length along [`smooth`] within both limits.
 ///
-/// `length` in m (rad), `speed` in m/s (rad/s), `acceleration` in m/s^2 (rad/s^2); infinite means no limit.
+/// `length` in m (rad), `speed` in m/s (rad/s), `acceleration` in m/s^2 (rad/s^2); infinite means no limit. Infinite if a limit is not positive, unless
+/// the distance is zero.
 pub fn shortest_duration(length: f64, speed: f64, acceleration: f64) -> f64 {
+    if length == 0.0 {
+        return 0.0;
+    }
+    if !(speed > 0.0 && acceleration > 0.0) {
+        return f64::INFINITY;
+    }
     let by_speed = length * PEAK_SPEED / speed;
     let by_acceleration = (length * peak_acceleration() / acceleration).sqrt();
     by_speed.max(by_acceleration)
@@ -103,6 +110,17 @@ mod tests {
     fn durations_meet_the_limit_that_binds() {
         let slow = shortest_duration(10.0, 2.0, f64::INFINITY);
         assert!((10.0 * PEAK_SPEED / slow - 2.0).abs() < 1e-12);
+        // Nothing moves within limits that are none.
+        for limits in [
+            [0.0, 1.0],
+            [-2.0, 1.0],
+            [1.0, -2.0],
+            [f64::NAN, 1.0],
+            [1.0, f64::NAN],
+        ] {
+            assert_eq!(shortest_duration(10.0, limits[0], limits[1]), f64::INFINITY);
+            assert_eq!(shortest_duration(0.0, limits[0], limits[1]), 0.0);
+        }
         let gentle = shortest_duration(10.0, f64::INFINITY, 1.5);
         assert!((10.0 * peak_acceleration() / gentle.powi(2) - 1.5).abs() < 1e-12);
     }

@@ -66,6 +66,12 @@ impl Leg {
 
 impl Trajectory<[Jet<3>]> for Transfer {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
+        for found in [&self.from]
+            .into_iter()
+            .chain(self.legs.iter().map(|leg| &leg.to))
+        {
+            Infeasible::expect_coordinates(q.len(), found.len())?;
+        }
         self.coordinates(t, q);
         Ok(())
     }

@@ -29,7 +29,7 @@ pub struct MinimumSnap {
 impl MinimumSnap {
     /// Through these points (m) with these yaws (rad), with the times of rest-to-rest legs at this speed (m/s) and acceleration (m/s^2).
     ///
-    /// `None` for fewer than two points or two equal consecutive ones.
+    /// `None` for fewer than two points, two equal consecutive ones, and limits that are not positive.
     pub fn new(points: &[(Vector3<f64>, f64)], speed: f64, acceleration: f64) -> Option<Self> {
         let lengths = points.windows(2).map(|pair| (pair[1].0 - pair[0].0).norm());
         let durations: Vec<f64> = lengths
@@ -45,7 +45,7 @@ impl MinimumSnap {
         })
     }
 
-    /// The same curve with all times multiplied by this factor.
+    /// The same curve with all times multiplied by this factor, which must be positive.
     #[must_use]
     pub fn stretched(&self, factor: f64) -> Self {
         let mut slow = self.clone();

@@ -25,8 +25,8 @@ pub struct Waypoints(
 );
 
 impl Waypoints {
-    /// Through these points, as fast as a speed (m/s), an acceleration (m/s^2) and a yaw rate (rad/s) allow. Without points it rests at the
-    /// origin.
+    /// Through these points, as fast as a speed (m/s), an acceleration (m/s^2) and a yaw rate (rad/s) allow; with limits that are not positive it
+    /// stays where it would have to move. Without points it rests at the origin.
     pub fn new(points: &[Waypoint], speed: f64, acceleration: f64, yaw_rate: f64) -> Self {
         let mut legs = Vec::with_capacity(points.len());
         let mut time = 0.0;
