@@ -169,7 +169,7 @@ pub enum Outcome {
         /// Transmissions in all.
         sent: u32,
     },
-    /// Replaced by a newer command with the same number.
+    /// Replaced by a newer command with the same number, or no longer wanted: not sent again.
     Superseded,
     /// Never begun here, or ended so long ago that its outcome is no longer kept.
     Unknown,
@@ -282,6 +282,14 @@ impl Commands {
             certain,
         });
         Ok(ticket)
+    }
+
+    /// Ends a command that is no longer wanted; it is not sent again.
+    pub fn cancel(&mut self, ticket: Ticket) {
+        let pending = |entry: &&mut Entry| entry.ticket == ticket && !entry.outcome.is_final();
+        if let Some(entry) = self.entries.iter_mut().find(pending) {
+            entry.outcome = Outcome::Superseded;
+        }
     }
 
     /// Processes an acknowledgement from `sender`.

@@ -282,6 +282,11 @@ impl Vehicle {
         self.commands.outcome(ticket)
     }
 
+    /// Ends a command that is no longer wanted, such as one that the vehicle has carried out without acknowledging it: it is not sent again.
+    pub fn cancel(&mut self, ticket: Ticket) {
+        self.commands.cancel(ticket);
+    }
+
     /// Acknowledgements that matched no command.
     pub fn unmatched_acks(&self) -> UnmatchedAcks {
         self.commands.unmatched_acks()
@@ -330,6 +335,19 @@ impl Vehicle {
 
     /// Processes the answers that have arrived and sends what is due at `now` (ns of `CLOCK_MONOTONIC`). Never blocks.
     pub fn poll(&mut self, now: i64) {
+        self.take_answers();
+        let Ok(sender) = self.link.sender() else {
+            return;
+        };
+        let mut send = |message, deadline| sender.send_until(message, deadline).is_ok();
+        self.commands.poll(now, &mut send);
+        if let Some(parameters) = &mut self.parameters {
+            parameters.poll(now, &mut send);
+        }
+    }
+
+    /// Processes the answers that have arrived.
+    pub(crate) fn take_answers(&mut self) {
         while let Ok(received) = self.answers.pop() {
             let from = (received.system, received.component);
             match (&received.message, &mut self.parameters) {
@@ -340,14 +358,6 @@ impl Vehicle {
                 (MavMessage::PARAM_ERROR(m), Some(parameters)) => parameters.take_error(m),
                 _ => {}
             }
-        }
-        let Ok(sender) = self.link.sender() else {
-            return;
-        };
-        let mut send = |message, deadline| sender.send_until(message, deadline).is_ok();
-        self.commands.poll(now, &mut send);
-        if let Some(parameters) = &mut self.parameters {
-            parameters.poll(now, &mut send);
         }
     }
 

@@ -15,7 +15,7 @@ use super::setpoint::{Scaling, Setpoint};
 use crate::dialect::MavMessage;
 use crate::link::UrgentLine;
 use crate::telemetry::{Heartbeat, Telemetry};
-use crate::{Vehicle, VehicleError};
+use crate::{Ticket, Vehicle, VehicleError};
 
 use hover::Hover;
 use task::{Step, Task};
@@ -34,6 +34,9 @@ const BELOW: f64 = 1.0;
 
 /// Warnings this long before a mode change may be its reason, ns.
 const REASON: i64 = 3 * SECOND;
+
+/// Heartbeats that have not come for this long are missing, ns.
+const SILENCE: i64 = 3 * SECOND;
 
 /// The message about two vehicles with the same numbers.
 const TWO: &str = "has a jumping clock: do two vehicles use the same system id?";
@@ -88,6 +91,8 @@ pub(crate) struct Session {
     hold: Hold,
     stream: Stream,
     task: Option<Task>,
+    /// The command of that task, which ends with it.
+    under_way: Option<Ticket>,
     /// The result of the last task, for the next poll.
     ended: Option<Result<(), Error>>,
     next_stream: i64,
@@ -95,6 +100,8 @@ pub(crate) struct Session {
     hover: Hover,
     hover_is_given: bool,
     restarts: u64,
+    /// Whether heartbeats are missing.
+    is_silent: bool,
     /// Whether it has been told to arm, and has not said since that it is armed or disarmed.
     may_arm: bool,
     pub counts: Counts,
@@ -138,12 +145,14 @@ impl Session {
             hold: Hold::NotYet,
             stream: Stream::None,
             task: None,
+            under_way: None,
             ended: None,
             next_stream: i64::MIN,
             next_setpoint: i64::MIN,
             hover: Hover::default(),
             hover_is_given: setup.hover_is_given,
             restarts: vehicle.telemetry().restarts(),
+            is_silent: false,
             may_arm: false,
             counts: Counts::default(),
             events: Vec::new(),
@@ -160,7 +169,8 @@ impl Session {
 impl Session {
     /// Processes incoming messages and does what is due at `now` (ns of `CLOCK_MONOTONIC`).
     pub fn run(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
-        vehicle.poll(now);
+        // News first: what the vehicle has done, or its pilot undone, is not sent again.
+        vehicle.take_answers();
         while let Some(received) = vehicle.next_status() {
             let before = self.health.heartbeat;
             self.health.take(&received);
@@ -169,6 +179,7 @@ impl Session {
                 self.observe(old.as_ref(), &Heartbeat::from(m), received.arrival);
             }
         }
+        self.watch_heartbeats(now);
         self.watch_restarts(state, now);
         if let Some((at, thrust)) = self.health.thrust.take()
             && matches!(self.stream, Stream::HoldPosition(_) | Stream::None)
@@ -177,7 +188,17 @@ impl Session {
             self.hover.take(at, thrust, state);
         }
         self.advance(vehicle, state, now);
+        vehicle.poll(now);
         self.keep_streaming(vehicle, state, now);
+    }
+
+    /// Ends the command of a task, or of a step of it, that has ended.
+    fn end_unwanted(&mut self, vehicle: &mut Vehicle) {
+        let wanted = self.task.as_ref().and_then(Task::ticket);
+        if let Some(old) = self.under_way.filter(|_| self.under_way != wanted) {
+            vehicle.cancel(old);
+        }
+        self.under_way = wanted;
     }
 
     /// Sends a setpoint of the session itself if the autopilot needs one and the host writes none.
@@ -293,6 +314,22 @@ impl Session {
             );
             self.lose(&what, now);
         }
+    }
+
+    /// Says once that heartbeats are missing: without them a pilot's change of mode is not seen.
+    fn watch_heartbeats(&mut self, now: i64) {
+        let last = self
+            .health
+            .heartbeat
+            .map_or(now, |heartbeat| heartbeat.arrival);
+        let is_silent = now.saturating_sub(last) > SILENCE;
+        let is_ours = matches!(self.hold, Hold::Ours | Hold::Delegated(_));
+        if is_silent && is_ours && !self.is_silent {
+            let what = "no heartbeats: whether the vehicle is still in our mode is not known";
+            tracing::error!("{what}");
+            self.events.push(what.to_owned());
+        }
+        self.is_silent = is_silent;
     }
 
     fn watch_restarts(&mut self, state: &Telemetry, now: i64) {
@@ -454,10 +491,15 @@ impl From<VehicleError> for Error {
 impl Session {
     /// Advances what is under way by as many steps as are due.
     fn advance(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
-        while let Some(mut task) = self.task.take() {
+        loop {
+            self.end_unwanted(vehicle);
+            let Some(mut task) = self.task.take() else {
+                return;
+            };
             match self.step(&mut task, vehicle, state, now) {
                 Ok(Step::Wait) => {
                     self.task = Some(task);
+                    self.end_unwanted(vehicle);
                     return;
                 }
                 Ok(Step::Next) => self.task = Some(task),

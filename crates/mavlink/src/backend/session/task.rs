@@ -127,8 +127,9 @@ impl Sent {
         }
     }
 
-    /// Sends the command, and again after a refusal or without an answer.
-    fn poll(&mut self, vehicle: &mut Vehicle, command: Command, now: i64) {
+    /// Sends the command, and again after a refusal or without an answer. One that was accepted is sent again only if it `insists`: without, a pilot who has
+    /// undone it between two heartbeats is not overruled.
+    fn poll(&mut self, vehicle: &mut Vehicle, command: Command, insists: bool, now: i64) {
         if let Some(ticket) = self.ticket {
             let outcome = vehicle.outcome(ticket);
             if !outcome.is_final() {
@@ -145,7 +146,10 @@ impl Sent {
                     self.acknowledged = true;
                     self.refused = None;
                     // Its heartbeat may arrive only once a second.
-                    self.next = now.saturating_add(3 * AGAIN);
+                    self.next = match insists {
+                        true => now.saturating_add(3 * AGAIN),
+                        false => i64::MAX,
+                    };
                 }
                 _ => {}
             }
@@ -253,6 +257,16 @@ impl Task {
         matches!(self, Self::Arm(_) | Self::TakeOff(_))
     }
 
+    /// Its command that is under way.
+    pub fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Self::Arm(Arm { sent, .. })
+            | Self::TakeOff(TakeOff { sent, .. })
+            | Self::Change { sent, .. }
+            | Self::Disarm(Disarm { sent, .. }) => sent.ticket,
+        }
+    }
+
     /// Whether it stops the motors.
     pub fn disarms(&self) -> bool {
         matches!(self, Self::Disarm(_))
@@ -351,7 +365,7 @@ impl Session {
                     return Ok(Step::Next);
                 }
                 let command = autopilot.set_mode(Mode::Commanded);
-                arm.sent.poll(vehicle, command, now);
+                arm.sent.poll(vehicle, command, false, now);
                 if now < arm.sent.until {
                     return Ok(Step::Wait);
                 }
@@ -380,7 +394,8 @@ impl Session {
                     return Err(arm.sent.failure("arm", &reasons));
                 }
                 self.may_arm = true;
-                arm.sent.poll(vehicle, Autopilot::arm(true, false), now);
+                arm.sent
+                    .poll(vehicle, Autopilot::arm(true, false), false, now);
                 Ok(Step::Wait)
             }
         }
@@ -409,8 +424,11 @@ impl Session {
             Some(command) => {
                 self.stream = Stream::None;
                 let begun = climbed > CLIMBED || task.sent.acknowledged;
-                if !begun {
-                    task.sent.poll(vehicle, command, now);
+                if begun {
+                    // Whether or not it was acknowledged.
+                    task.sent.ticket = None;
+                } else {
+                    task.sent.poll(vehicle, command, true, now);
                     let refused = task.sent.is_refused(now, TAKE_OFF_REFUSED);
                     if refused && !self.health.is_airborne(now) {
                         let reasons = self.health.reasons(task.sent.begun);
@@ -496,7 +514,7 @@ impl Session {
         if self.stream == Stream::Written && now > self.next_setpoint.saturating_add(UNWRITTEN) {
             self.stream = Stream::HoldPosition(self.neutral(state, now)?);
         }
-        sent.poll(vehicle, autopilot.set_mode(mode), now);
+        sent.poll(vehicle, autopilot.set_mode(mode), true, now);
         if now < sent.until {
             return Ok(Step::Wait);
         }
@@ -529,7 +547,7 @@ impl Session {
         }
         // A landing vehicle disarms by itself; it refuses to disarm before it is on the ground.
         if force || self.health.stands(now) || !self.health.is_airborne(now) {
-            sent.poll(vehicle, Autopilot::arm(false, force), now);
+            sent.poll(vehicle, Autopilot::arm(false, force), true, now);
         }
         if now < sent.until {
             return Ok(Step::Wait);
