@@ -23,7 +23,10 @@ pub enum Yaw {
 
 /// The largest error of the yaw rate that counts while the yaw is given up, rad/s.
 const YAW_RATE: f64 = 1.0;
-/// A spin takes over if the body turns as fast within this time, s. A body that takes longer has little torque about the
+/// A spin takes over at the latest when the body turns by this angle within a lag of its rotors, rad: the law, whose thrusts act about axes that have turned
+/// on, loses it soon.
+const TURN: f64 = 0.3;
+/// A spin takes over if the body turns so fast within this time, s. A body that takes longer has little torque about the
 /// vertical left over, and the law holds it for minutes.
 const SOON: f64 = 10.0;
 
@@ -58,10 +61,11 @@ pub fn without_yaw(goal: &ReferencePoint, state: &State<f64>) -> ReferencePoint 
     goal.with_attitude(goal.pose.rotation * turn, &omega, &omega_dot)
 }
 
-/// Whether this body turns as fast as the spin, in its sense.
+/// Whether this body turns as fast as the spin, in its sense, or too fast for the law.
 fn is_as_fast(design: &SpinDesign, state: &State<f64>) -> bool {
     let spin = design.spin();
-    angular(&state.twist).dot(&spin.axis) / spin.rate >= 1.0
+    let part = angular(&state.twist).dot(&spin.axis) / spin.rate;
+    part >= 1.0 || part * spin.rate.abs() * design.longest_lag() >= TURN
 }
 
 #[cfg(test)]

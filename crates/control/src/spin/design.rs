@@ -118,6 +118,11 @@ impl SpinDesign {
         &self.spin
     }
 
+    /// The longest lag of the rotors that it uses, s.
+    pub fn longest_lag(&self) -> f64 {
+        self.lags.iter().copied().fold(0.0, f64::max)
+    }
+
     /// The lags of all rotors, none of it compensated.
     pub(crate) fn lead(&self) -> &Lead {
         &self.lead
