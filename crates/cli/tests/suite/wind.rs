@@ -94,3 +94,17 @@ fn wind_that_does_nothing_is_told() {
         assert_eq!(stderr.contains(warning), told, "{stderr}");
     }
 }
+
+#[test]
+fn a_vehicle_that_its_rotors_cannot_carry_is_told() {
+    let folder = Folder::new();
+    for (mass, told) in [(2.8, false), (2.9, true)] {
+        // Four rotors of 7 N carry 2.86 kg.
+        let mass = format!("backend.sim.vehicle.bodies.airframe.mass={mass}");
+        let arguments = ["check", "--config", "quadcopter.toml", "--set", &mass];
+        let output = folder.fly(&arguments);
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        let warning = "its rotors give 28.00 N at most: it falls";
+        assert_eq!(stderr.contains(warning), told, "{stderr}");
+    }
+}

@@ -19,7 +19,7 @@ use fly_hal::{Configuration, Error};
 use fly_mechanics::System;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
-use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -290,6 +290,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         let name = &system.name;
         tracing::warn!("{which} has no effect: `{name}` has neither `drag` nor `aerodynamics`");
     }
+    warn_of_weight(&system);
     let instruments = Instruments::new(
         measurements.clone(),
         &noise::deviations(&keys.noise)?,
@@ -341,5 +342,31 @@ fn finite<const N: usize>(given: &Spanned<[f64; N]>) -> Result<[f64; N], Error> 
             Error::configuration(format!("expected finite numbers, found {value}"))
                 .in_configuration(given.span()),
         ),
+    }
+}
+
+/// Warns of a free system that its rotors cannot carry, whatever they are commanded.
+fn warn_of_weight(system: &System) {
+    let model = &system.model;
+    let mut roots = model.bodies().filter(|body| model.parent(*body).is_none());
+    let is_free = |body| {
+        let joint = model.joint(body);
+        joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
+    };
+    let commands = system
+        .inputs
+        .command_names()
+        .iter()
+        .zip(system.inputs.command_limits());
+    let lift: f64 = commands
+        .filter(|(name, _)| name.starts_with("rotor.") && name.ends_with(".thrust"))
+        .map(|(_, [low, high])| high.max(-low))
+        .sum();
+    let weight = model.mass() * model.gravity().norm();
+    if lift > 0.0 && lift < weight && roots.all(is_free) {
+        tracing::warn!(
+            "`{}` weighs {weight:.2} N, and its rotors give {lift:.2} N at most: it falls",
+            system.name
+        );
     }
 }
