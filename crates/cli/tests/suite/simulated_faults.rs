@@ -17,6 +17,34 @@ fn reported(summary: &Value, label: &str) -> Option<String> {
     line[1].as_str().map(str::to_owned)
 }
 
+/// An IMU that repeats itself says nothing: the failsafe flies on the model, as without one, and then flies on.
+#[test]
+fn a_frozen_imu_is_flown_as_a_missing_one() {
+    let largest = ["missing", "freeze"].map(|kind| {
+        let fault = |group: &str| {
+            format!("{{ kind = \"{kind}\", group = \"imu.{group}\", from = 4, duration = 2 }}")
+        };
+        let faults = format!(
+            "backend.sim.faults=[{}, {}]",
+            fault("angular_velocity"),
+            fault("specific_force")
+        );
+        let set = [
+            "backend.sim.sensors={ ideal = false, imu = {}, motion_capture = { rate = 50 } }",
+            "estimator={}",
+            "backend.sim.initial.position=[0, 0, 5]",
+            "reference={ kind = \"hover\", position = [0, 0, 5] }",
+            "flight.duration=9",
+            &faults,
+        ];
+        let summary = data(&Folder::new(), "quadcopter.toml", &set, 0);
+        assert_eq!(summary["verdict"], "flown", "{kind}");
+        summary["position_error"]["max"].as_f64().expect("a number")
+    });
+    // It is noticed 0.1 s later.
+    assert!(largest[1] < 1.3 * largest[0], "{largest:?} m");
+}
+
 /// The vehicle follows what it measures, half a metre aside; the log says so, at the start and in its values.
 #[test]
 fn a_position_that_jumps_is_followed() {

@@ -282,6 +282,10 @@ impl Estimation {
                 *since = stamp;
             }
         }
+        self.expect_thawed(stamp, gyro).inspect_err(|_| {
+            // What repeats is no sample: the estimate goes stale, as without an IMU.
+            self.sample = last.zip(before);
+        })?;
         if self.started.is_none() {
             let since = stamp.saturating_sub(last.unwrap_or(stamp));
             self.start.sample(stamp, since, &imu);
@@ -315,6 +319,11 @@ impl Estimation {
                 };
             }
         }
+        Ok(())
+    }
+
+    /// Checks that the IMU has not repeated the same numbers for too long until this stamp (ns).
+    fn expect_thawed(&self, stamp: i64, gyro: Vector3<f64>) -> Result<(), Fault> {
         let same = self.same_since.map(|since| stamp.saturating_sub(since));
         let both = same[0].min(same[1]) > self.stale_after;
         let alone = same.map(|same| same > ALONE.saturating_mul(self.stale_after));
