@@ -15,10 +15,10 @@ impl Table {
     /// Adds a row of a label and its cells.
     pub fn row<C: Into<String>>(&mut self, label: &str, cells: impl IntoIterator<Item = C>) {
         self.rows.push((
-            label.to_owned(),
+            printable(label),
             cells
                 .into_iter()
-                .map(|cell| short_numbers(&cell.into()).into_owned())
+                .map(|cell| printable(&short_numbers(&cell.into())))
                 .collect(),
         ));
     }
@@ -73,6 +73,18 @@ impl fmt::Display for Table {
     }
 }
 
+/// The text with control characters escaped: a plugin's must not clear the screen or break the table.
+fn printable(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}
+
 /// `value` with `digits` significant digits: plain if that is short, else in powers of ten.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
@@ -110,6 +122,13 @@ pub fn duration(nanoseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        let mut table = Table::default();
+        table.row("a\u{1b}[2Jb", ["one\ntwo", "µ"]);
+        assert_eq!(table.to_string(), "  a\\u{1b}[2Jb  one\\ntwo  µ\n");
+    }
 
     #[test]
     fn columns_line_up_and_free_text_sets_no_width() {

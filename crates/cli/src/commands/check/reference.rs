@@ -16,6 +16,9 @@ use crate::telemetry::significant;
 /// such as wind.
 const NEARLY: f64 = 0.1;
 
+/// A reference that ends no further than this below the ground lands, m.
+const BELOW: f64 = 0.3;
+
 /// For a vehicle.
 pub(super) fn check(
     configuration: &Configuration,
@@ -62,23 +65,36 @@ fn within_limits(
             Limit::Floor => Some(-position.z),
             Limit::Fence(index) => Some(fences.get(index)?.distance(&position)),
             Limit::Speed => Some(point.twist.fixed_rows::<3>(0).norm()),
+            Limit::Tilt => Some(point.pose.rotation.matrix()[(2, 2)].clamp(-1.0, 1.0).acos()),
             _ => None,
         }
     };
     trajectory.restart();
     let bounds = configuration.safety.limits.bounds(Response::Hold);
     let mut worst = vec![Worst::NONE; bounds.len()];
+    let mut lowest = Worst::NONE;
     let (sampled, instants) = instants(configuration, trajectory.duration());
     let mut point = ReferencePoint::default();
     for time in instants {
         if trajectory.at(time, &mut point).is_err() {
             return;
         }
+        lowest.meet(-point.pose.translation.z, time);
         for (bound, worst) in bounds.iter().zip(&mut worst) {
             if let Some(value) = value(bound.limit, &point) {
                 worst.meet(value, time);
             }
         }
+    }
+    if let Some(ground) = configuration.safety.ground_height
+        && ground + lowest.value > BELOW
+    {
+        let finding = format!(
+            "{sampled}: is {:.2} m below `safety.ground_height` at {:.2} s",
+            ground + lowest.value,
+            lowest.time
+        );
+        findings.warning("", finding);
     }
     for (bound, Worst { value, time }) in bounds.into_iter().zip(worst) {
         if value > bound.max {
