@@ -64,6 +64,8 @@ pub struct Parts {
     pub take_off: Option<StartHeight>,
     /// Whether the reference begins at the vehicle's position.
     pub is_relative: bool,
+    /// When control of the recorded flight began, ns, if this is a part of one: the reference began then.
+    pub control_began: Option<i64>,
     /// The flight limits; `None` if this flight does not command the vehicle.
     pub envelope: Option<Envelope>,
     /// The ground, if its height is known and this flight commands the vehicle.
@@ -216,7 +218,9 @@ impl Pilot {
                 self.begin_here();
             }
             let flight_time = self.flight_time(time);
-            decision = match self.parts.guidance.evaluate(flight_time, frame) {
+            let began = self.parts.control_began.or(self.start).unwrap_or(time);
+            let reference_time = seconds(time.saturating_sub(began));
+            decision = match self.parts.guidance.evaluate(reference_time, frame) {
                 Ok(()) => self.control(time),
                 Err(fault) => self.rejected(time, fault),
             };

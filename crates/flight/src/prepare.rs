@@ -130,6 +130,7 @@ impl<'a> Flight<'a> {
             descent_rate: safety.descent_rate,
             take_off: StartHeight::new(section.take_off, &given),
             is_relative: section.relative && !is_shadow,
+            control_began: control_began(configuration, description),
             start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
             recorded: (is_shadow && configuration.controller.observer().is_some())
                 .then(|| recorded_commands(description, commands))
@@ -160,6 +161,18 @@ impl<'a> Flight<'a> {
             wall_start: jiff::Timestamp::now(),
         })
     }
+}
+
+/// When the reference began, if it did before this part of a recorded flight, ns.
+fn control_began(configuration: &Configuration, description: &Description) -> Option<i64> {
+    let began = description.control_began?;
+    if configuration.flight.relative {
+        tracing::warn!(
+            "the reference begins anew at the vehicle (`flight.relative`): this part of the flight does not tell where the vehicle began"
+        );
+        return None;
+    }
+    Some(began)
 }
 
 /// Predicts the state between measurements and at the time when commands act.

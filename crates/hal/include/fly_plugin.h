@@ -25,7 +25,7 @@
 /**
  * Grows with every addition to the end of a structure.
  */
-#define FLY_ABI_MINOR 3
+#define FLY_ABI_MINOR 4
 
 /**
  * Done; of `read`: the frame is fresh.
@@ -374,6 +374,15 @@ typedef struct {
    * the start, while those of a vehicle at rest still have to spin up. Whatever is not 0 counts as 1.
    */
   uint8_t starts_in_motion;
+  /**
+   * Since 3.4. Whether `control_began` is set, 0 or 1. Whatever is not 0 counts as 1.
+   */
+  uint8_t has_control_began;
+  /**
+   * Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the reference of
+   * the configuration is evaluated from then on, not from the first command.
+   */
+  int64_t control_began;
 } FlyDescription;
 
 /**

@@ -46,6 +46,9 @@ pub struct Description {
     /// Whether the vehicle moves already when the flight begins: its actuators do what the first commands ask from the start, while
     /// those of a vehicle at rest still have to spin up.
     pub starts_in_motion: bool,
+    /// When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the configured reference is
+    /// evaluated from then on.
+    pub control_began: Option<i64>,
 }
 
 /// # Construction

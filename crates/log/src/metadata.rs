@@ -21,6 +21,8 @@ const CRC: &str = "crc32";
 pub const ORIGIN: &str = "origin";
 /// Key of a log that begins in flight, `"true"`: its actuators move from the first tick on. Others do not have it.
 const IN_MOTION: &str = "starts_in_motion";
+/// Key of a part of a flight: when its control began, ns on the clock of the frames.
+const CONTROL_BEGAN: &str = "control_began_ns";
 /// Record with the configuration's text.
 pub const CONFIGURATION: &str = "fly.configuration";
 /// Record with the vehicle's text.
@@ -173,6 +175,9 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
     if description.starts_in_motion {
         set_in_motion(&mut log);
     }
+    if let Some(began) = description.control_began {
+        set_control_began(&mut log, began);
+    }
     records.insert(0, log);
     let crc = checksum(&records);
     records[0].metadata.insert(CRC.to_owned(), crc);
@@ -184,16 +189,28 @@ pub fn is_in_motion(log: &Metadata) -> bool {
     log.metadata.get(IN_MOTION).is_some_and(|is| is == "true")
 }
 
+/// When control of the flight began, ns on the clock of the frames, if a log with this record [`LOG`] is a part of it.
+pub fn control_began(log: &Metadata) -> Option<i64> {
+    log.metadata.get(CONTROL_BEGAN)?.parse().ok()
+}
+
 fn set_in_motion(log: &mut Metadata) {
     log.metadata.insert(IN_MOTION.to_owned(), "true".to_owned());
 }
 
-/// Makes these records those of a log that begins in flight.
-pub fn begin_in_motion(records: &mut [Metadata]) {
-    records
-        .iter_mut()
-        .filter(|record| record.name == LOG)
-        .for_each(set_in_motion);
+fn set_control_began(log: &mut Metadata, began: i64) {
+    log.metadata
+        .insert(CONTROL_BEGAN.to_owned(), began.to_string());
+}
+
+/// Makes these records those of a log that begins in flight, whose control began at this time (ns on the clock of the frames), unless they know already.
+pub fn begin_in_flight(records: &mut [Metadata], began: Option<i64>) {
+    for log in records.iter_mut().filter(|record| record.name == LOG) {
+        set_in_motion(log);
+        if let Some(began) = control_began(log).or(began) {
+            set_control_began(log, began);
+        }
+    }
     let crc = checksum(&*records);
     for log in records.iter_mut().filter(|record| record.name == LOG) {
         log.metadata.insert(CRC.to_owned(), crc.clone());

@@ -37,20 +37,58 @@ fn compared(summary: &str) -> Vec<u64> {
     lines.map(|line| count(line).expect("a count")).collect()
 }
 
-/// The reference begins anew within the log: said, as the errors are large for no other reason.
+/// The reference goes on from where it was, so a law without memory commands the same.
 #[test]
-fn a_replay_of_a_part_says_where_it_begins() {
+fn a_part_is_replayed_along_the_reference_of_its_flight() {
     let folder = Folder::new();
     let arguments = ["--config", "quadcopter.toml", "--set", "flight.duration=2"];
     folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
-    let told = |from: &str| {
+    let part = |log: &str, from: &str| {
         let from = format!("backend.replay.from={from}");
-        let arguments = [&arguments[..], &["--set", &from]].concat();
-        replay(&folder, &arguments, "flight.mcap", 0).1
+        replay(
+            &folder,
+            &[&arguments[..], &["--set", &from]].concat(),
+            log,
+            0,
+        )
     };
-    let said = "flight.mcap: the replay begins 1.000 s after the log";
-    assert!(told("1").contains(said));
-    assert!(!told("0").contains("the replay begins"));
+    let (summary, told) = part("flight.mcap", "0");
+    assert!(
+        summary.contains(EQUAL) && told.is_empty(),
+        "{summary}{told}"
+    );
+    let late = "the replay begins 1.000 s after the control of the flight";
+    let (summary, told) = part("flight.mcap", "1");
+    assert!(summary.contains(EQUAL), "{summary}");
+    assert!(told.contains(late), "{told}");
+    // A part of its own tells, and so does its replay.
+    folder.flies(&[
+        "log",
+        "cut",
+        "flight.mcap",
+        "--from",
+        "0.5",
+        "-o",
+        "part.mcap",
+    ]);
+    let (summary, told) = part("part.mcap", "0.5");
+    assert!(
+        summary.contains(EQUAL) && told.contains(late),
+        "{summary}{told}"
+    );
+    std::fs::rename(folder.path("again.mcap"), folder.path("replayed.mcap")).unwrap();
+    let (summary, told) = part("replayed.mcap", "0");
+    assert!(
+        summary.contains(EQUAL) && told.contains(late),
+        "{summary}{told}"
+    );
+    // Where the vehicle began is not in the part.
+    let relative = [&arguments[..], &["--set", "flight.relative=true"]].concat();
+    let (_, told) = replay(&folder, &relative, "part.mcap", 0);
+    assert!(
+        told.contains("the reference begins anew at the vehicle"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -129,6 +129,7 @@ impl Bench {
             guidance,
             setpoints: None,
             take_off: None,
+            control_began: None,
             is_relative: false,
             supervisor: Supervisor::new(policy),
             stale_after: 20 * MS,

@@ -100,6 +100,7 @@ struct Exported<B> {
     wants_reference: u32,
     configuration: c::Text,
     starts_in_motion: bool,
+    control_began: Option<i64>,
 }
 
 impl<B: Backend> Exported<B> {
@@ -137,6 +138,7 @@ impl<B: Backend> Exported<B> {
             wants_reference: reference_code(description.wants_reference),
             configuration: c::Text::new(description.configuration.as_deref().unwrap_or_default()),
             starts_in_motion: description.starts_in_motion,
+            control_began: description.control_began,
             _description: description,
         }
     }
@@ -355,6 +357,8 @@ unsafe extern "C" fn describe<B: Backend>(
             wants_reference: exported.wants_reference,
             configuration: exported.configuration,
             starts_in_motion: exported.starts_in_motion.into(),
+            has_control_began: exported.control_began.is_some().into(),
+            control_began: exported.control_began.unwrap_or_default(),
         };
         // SAFETY: not null, the host's to be written, and as large as it says.
         unsafe { growth::write(&ours, description, size) };

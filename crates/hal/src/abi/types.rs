@@ -7,7 +7,7 @@ pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
 /// Major version of this ABI: plugins of another one are refused.
 pub const FLY_ABI_MAJOR: u32 = 3;
 /// Grows with every addition to the end of a structure.
-pub const FLY_ABI_MINOR: u32 = 3;
+pub const FLY_ABI_MINOR: u32 = 4;
 /// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
 pub const FLY_SYMBOL: &str = "fly_plugin";
 
@@ -186,6 +186,11 @@ pub struct Description {
     /// Since 3.3. Whether the vehicle moves already when the flight begins, 0 or 1: its actuators do what the first commands ask from
     /// the start, while those of a vehicle at rest still have to spin up. Whatever is not 0 counts as 1.
     pub starts_in_motion: u8,
+    /// Since 3.4. Whether `control_began` is set, 0 or 1. Whatever is not 0 counts as 1.
+    pub has_control_began: u8,
+    /// Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the reference of
+    /// the configuration is evaluated from then on, not from the first command.
+    pub control_began: i64,
 }
 
 /// The configuration of an instance. Valid during `configure`.

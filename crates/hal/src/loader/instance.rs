@@ -144,6 +144,8 @@ impl Instance {
             wants_reference: abi::FLY_REFERENCE_CONFIGURED,
             configuration: Text::new(""),
             starts_in_motion: 0,
+            has_control_began: 0,
+            control_began: 0,
         };
         call!(self.describe(&raw mut given))?;
         expect_array("signals", given.signals, given.signal_count)?;
@@ -213,6 +215,7 @@ impl Instance {
     }
 
     /// Name, version and clock of the plugin.
+            control_began: (given.has_control_began != 0).then_some(given.control_began),
     pub fn info(&self) -> &PluginInfo {
         &self.info
     }

@@ -59,7 +59,7 @@ const FLIES: &str = "reads and writes in time and in order";
 
 /// A change to the correct plugin, the check that detects it, and the message.
 const MISDEEDS: &[(&str, &str, &str)] = &[
-    ("spoilt.major = 2", "loads", "found 2.3; build it anew"),
+    ("spoilt.major = 2", "loads", "found 2.4; build it anew"),
     (
         "spoilt.summary.length = 0",
         "reports its name and version",

@@ -31,7 +31,8 @@ fn the_header_is_laid_out_as_the_rust_side() {
         Frame { size, time, values, value_count, groups, group_count, group_size }
         Error { kind, text, start, end, buffer, capacity, message_length, help_length }
         Signal { name, unit, class_, group }
-        Description { size, signals, signal_count, signal_size, groups, group_count, wants_reference, configuration, starts_in_motion }
+        Description { size, signals, signal_count, signal_size, groups, group_count, wants_reference, configuration, starts_in_motion, has_control_began,
+            control_began }
         Configuration { size, text, vehicle, rate_hz, seed, armed, instance, context, resolve_path }
         Host { size, log_enabled, log }
         ReportSink { context, line }
@@ -40,7 +41,7 @@ fn the_header_is_laid_out_as_the_rust_side() {
             write, stop, arm, disarm, request, report, destroy, poll, emergency, take_off
         }
     }
-    assert_eq!(count, 70);
+    assert_eq!(count, 72);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("layout.c");
     std::fs::write(&file, source).unwrap();

@@ -27,7 +27,7 @@ fn tables_that_do_not_fit() {
         ),
         (
             "spoilt.major = 2; spoilt.minor = 7",
-            "the plugin `PATH` was built for another version of fly: expected plugin ABI 3.x (this is 3.3), found 2.7; \
+            "the plugin `PATH` was built for another version of fly: expected plugin ABI 3.x (this is 3.4), found 2.7; \
              build it anew"
                 .to_owned(),
         ),
@@ -136,7 +136,7 @@ fn a_plugin_in_c_says_what_it_is() {
         info.signals,
         ["pose.position.*", "twist.linear.*", "rotor.0.thrust"]
     );
-    assert_eq!(info.abi, (3, 3));
+    assert_eq!(info.abi, (3, 4));
 }
 
 #[test]

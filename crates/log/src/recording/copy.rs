@@ -12,7 +12,7 @@ use super::container::{Container, Limits, Part, Schema};
 use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
-use crate::metadata::{CUT, FORMAT, RUN, TIMING, begin_in_motion};
+use crate::metadata::{CUT, FORMAT, RUN, TIMING, begin_in_flight};
 use crate::writer::{mcap_options, reason};
 
 /// Statistics of a copy.
@@ -63,10 +63,14 @@ pub fn copy(
     let mut container = Container::new(source.clone(), limits);
     let found = Survey::of(&mut container).map_err(unreadable)?;
     if found
-        .first_frame()
+        .first(FRAME)
         .is_some_and(|first| first < *times.start())
     {
-        begin_in_motion(&mut records);
+        let began = found
+            .first(CONTROL)
+            .and_then(|time| i64::try_from(time).ok());
+        let start = head.flight().start;
+        begin_in_flight(&mut records, began.map(|time| start.saturating_add(time)));
     }
     let mut copied = Copied {
         skipped: container.damage.lines(),
@@ -142,6 +146,8 @@ const SCENE: &str = "foxglove.SceneUpdate";
 
 /// Topic of the ticks.
 const FRAME: &str = "/fly/frame";
+/// Topic of what the controller did.
+const CONTROL: &str = "/fly/control";
 
 /// What must be known of a log before its messages are copied: channels may be declared after their messages, at the end of a log whose
 /// first chunk is damaged.
@@ -175,10 +181,10 @@ impl Survey {
         Ok(found)
     }
 
-    /// Time of the first tick.
-    fn first_frame(&self) -> Option<u64> {
-        let mut frames = (self.channels.values()).filter(|channel| channel.topic == FRAME);
-        self.begins.get(&frames.next()?.id).copied()
+    /// Flight time of the first message of this topic, ns.
+    fn first(&self, topic: &str) -> Option<u64> {
+        let mut channels = (self.channels.values()).filter(|channel| channel.topic == topic);
+        self.begins.get(&channels.next()?.id).copied()
     }
 
     /// Whether a message of this time is the first with shapes on its channel.

@@ -13,8 +13,8 @@ use super::convert::motor;
 use super::described;
 use super::source::Source;
 use crate::metadata::{
-    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum, is_in_motion,
-    signals,
+    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum,
+    control_began, is_in_motion, signals,
 };
 use crate::{FlightHeader, Origin};
 
@@ -166,6 +166,7 @@ impl Head {
         }
         let mut shape = Shape::new(&declared, &commands, groups)?;
         shape.description.starts_in_motion |= is_in_motion(log);
+        shape.description.control_began = control_began(log);
         Ok(shape)
     }
 }

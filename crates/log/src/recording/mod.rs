@@ -232,5 +232,6 @@ fn described(signals: Vec<Signal>, groups: Vec<String>) -> Description {
         configuration: None,
         // Logs of other programs begin anywhere.
         starts_in_motion: has_setpoints,
+        control_began: None,
     }
 }

@@ -85,6 +85,8 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
         motors,
     } = header.origin.clone().unwrap_or_default();
     skipped.extend(before);
+    let mut description = shape.description.clone();
+    description.control_began = description.control_began.or(reader.control_began);
     Ok(Recording {
         path: path.into(),
         kind: Kind::Own,
@@ -93,7 +95,7 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
             span,
             &shape.description,
         ),
-        description: shape.description.clone(),
+        description,
         header: Some(header),
         run: reader.run.take(),
         skipped,
@@ -109,6 +111,8 @@ struct Reader {
     shape: Result<Arc<Shape>, Refusal>,
     topics: HashMap<u16, Topic>,
     run: Option<RunMetadata>,
+    /// Time of the first frame that was controlled.
+    control_began: Option<i64>,
     /// The last decoded message, reused.
     message: fly::Frame,
     command: fly::Command,
@@ -123,6 +127,7 @@ struct Reader {
 enum Topic {
     Frame,
     Command,
+    Control,
     Other,
 }
 
@@ -150,6 +155,7 @@ impl Reader {
             shape,
             topics: HashMap::from([(CHANNELS[0], Topic::Frame), (CHANNELS[1], Topic::Command)]),
             run: None,
+            control_began: None,
             message: fly::Frame::default(),
             command: fly::Command::default(),
             current: Tick::default(),
@@ -184,6 +190,7 @@ impl Reader {
                     let topic = match channel.topic.as_str() {
                         "/fly/frame" => Topic::Frame,
                         "/fly/command" => Topic::Command,
+                        "/fly/control" => Topic::Control,
                         _ => Topic::Other,
                     };
                     self.topics.insert(channel.id, topic);
@@ -192,6 +199,10 @@ impl Reader {
                 Part::Message { channel, data, .. } => match self.topics.get(&channel) {
                     Some(Topic::Frame) => self.decode(data).map(|()| self.has_next = true),
                     Some(Topic::Command) if has_current => self.attach(data),
+                    Some(Topic::Control) if has_current => {
+                        self.control_began.get_or_insert(self.current.time);
+                        Ok(())
+                    }
                     _ => Ok(()),
                 },
             };

@@ -102,7 +102,7 @@ impl Backend for Replay {
             tracing::warn!("{}: {skipped}", path.display());
         }
         let mut report = describe(&recording, &path);
-        let (recorded, [from, until]) = (recording.frames.first(), range(&recording, &settings)?);
+        let [from, until] = range(&recording, &settings)?;
         let (mut description, thrusts) = if recording.is_foreign() {
             foreign(&recording, configuration, &settings, &mut report)?
         } else {
@@ -125,12 +125,14 @@ impl Backend for Replay {
             let message = "expected frames between `from` and `until`, found none";
             return Err(Error::configuration(message).in_configuration(span));
         };
-        // The reference of another program's log is in its frames.
-        if is_own && first.time > recorded {
+        let began = replay.description.control_began;
+        // The reference of another program's log is in its frames, and that of a whole flight begins with its control.
+        replay.description.control_began = began.filter(|began| is_own && *began < first.time);
+        if let Some(began) = replay.description.control_began {
             replay.description.starts_in_motion = true;
-            let late = first.time.saturating_sub(recorded) as f64 * 1e-9;
+            let late = first.time.saturating_sub(began) as f64 * 1e-9;
             tracing::warn!(
-                "{}: the replay begins {late:.3} s after the log: a reference that moves begins anew there, and so does what the law remembers",
+                "{}: the replay begins {late:.3} s after the control of the flight: what the law remembers begins anew there",
                 path.display()
             );
         }

@@ -156,6 +156,7 @@ pub fn backend(text: &[u8], random: &mut Random) -> Option<Instance> {
         },
         configuration: (random.below(4) == 1).then(|| text.into_owned()),
         starts_in_motion: random.below(4) == 1,
+        control_began: (random.below(4) == 1).then_some(i64::MIN),
     };
     Instance::of(Made(description)).ok()
 }
