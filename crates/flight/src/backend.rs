@@ -115,7 +115,19 @@ pub fn plugin<'a>(
         Some(path) => Plugin::open(path),
         None => Plugin::load(&section.plugin, search),
     };
-    plugin.map_err(|error| not_loaded(configuration, error))
+    let plugin = plugin.map_err(|error| not_loaded(configuration, error))?;
+    let (own, known) = (&plugin.info().name, &section.plugin);
+    if own != known
+        && configuration
+            .document
+            .table(&format!("backend.{own}"))
+            .is_some()
+    {
+        tracing::warn!(
+            "`[backend.{own}]` is not used: the file of this plugin is called `{known}`, and so is its table"
+        );
+    }
+    Ok(plugin)
 }
 
 /// Configures a backend of this program from its table and the vehicle.
@@ -149,8 +161,21 @@ fn with_table(
         armed,
         resolve: &resolve,
     })
+    .and_then(without_faults)
     .map_err(|error| explain(configuration, &error))?;
     Ok(Backend { instance, messages })
+}
+
+/// Refuses an instance whose signals are not what their names say.
+fn without_faults(instance: Instance) -> Result<Instance, fly_hal::Error> {
+    let faults = instance.description().faults();
+    if faults.is_empty() {
+        return Ok(instance);
+    }
+    let error = fly_hal::Error::internal(format!("its signals are wrong: {}", faults.join("; ")));
+    Err(error.with_help(
+        "`fly conformance PLUGIN` checks a plugin; docs/signals.md lists names and units",
+    ))
 }
 
 /// Resolves a path in a plugin's table.

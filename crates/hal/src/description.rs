@@ -65,10 +65,7 @@ impl Description {
     pub fn with_signal(mut self, name: &str) -> Result<Self, Error> {
         let Some(meaning) = signal::meaning(name) else {
             let error = Error::internal(format!("`{name}` is not a canonical signal name"));
-            let known = signal::TABLE
-                .iter()
-                .flat_map(|row| row.components.iter().map(|c| format!("{}.{c}", row.group)));
-            return Err(match nearest(name, known) {
+            return Err(match nearest(name, known()) {
                 Some(near) => error.with_help(format!("did you mean `{near}`?")),
                 None => error,
             });
@@ -200,7 +197,9 @@ impl Description {
     fn signal_faults(&self, signal: &Signal, faults: &mut Vec<String>) {
         let name = &signal.name;
         let Some(meaning) = signal::meaning(name) else {
-            faults.push(format!("`{name}` is not a canonical signal name"));
+            let near = nearest(name, known());
+            let near = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+            faults.push(format!("`{name}` is not a canonical signal name{near}"));
             return;
         };
         if signal.unit != meaning.unit {
@@ -241,6 +240,12 @@ impl Description {
             },
         }
     }
+}
+
+/// The names of the table.
+fn known() -> impl Iterator<Item = String> {
+    (signal::TABLE.iter())
+        .flat_map(|row| row.components.iter().map(|c| format!("{}.{c}", row.group)))
 }
 
 #[cfg(test)]

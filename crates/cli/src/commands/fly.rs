@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fly_flight::backend::{self, Backend};
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Sink, Summary, Verdict};
+use fly_hal::loader::end_process;
 use fly_hal::{Clock, CrashGuard, SearchPath};
 use fly_mavlink::Address;
 use fly_view::ViewSink;
@@ -234,7 +235,8 @@ fn fly_into(
         leave_screen();
         shown.hold(false);
         shown.flush();
-        std::process::exit(Exit::Hung as i32);
+        // Not `exit`, which waits for the plugin's own threads.
+        end_process(Exit::Hung as i32);
     });
     if let Some(section) = &configuration.flight.real_time {
         real_time::prepare(section);

@@ -32,8 +32,8 @@ pub(super) fn install(host: c::Host) {
     }
 }
 
-/// Routes the events of one instance to the host under its name. Threads that the backend starts inherit this, as with
-/// any `tracing` dispatcher; events of other threads count for the instance that is being called. `None` without a
+/// Routes the events of one instance to the host under its name. A thread that the backend starts must take this with it, as any
+/// `tracing` dispatcher; events of other threads count for the instance that is being called. `None` without a
 /// host.
 pub(super) fn dispatch(instance: u64) -> Option<Dispatch> {
     HOST.get()

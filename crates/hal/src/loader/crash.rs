@@ -12,7 +12,8 @@ use crate::Request;
 const FATAL: [i32; 7] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP];
 
 /// While this guard exists, the vehicle on an [`EmergencyLine`] is told to land when the process crashes: by a memory
-/// or processor fault, or by `abort`, in the program or in a plugin.
+/// or processor fault, a stack that overflows, or by `abort`, in the program or in a plugin; or when it is ended under an
+/// [`ExitGuard`](super::ExitGuard).
 ///
 /// The plugin's emergency function then runs in the signal handler. It may find locks that are never released; a
 /// function that waits for such a lock prevents the process from ending.
@@ -38,13 +39,33 @@ impl CrashGuard {
                 })
             };
             guard.0.push(registered?);
+            on_another_stack(signal)?;
         }
+        super::exit::guard(Some(line.clone()));
         Ok(guard)
+    }
+}
+
+/// Lets the handler of a signal run on the thread's alternate stack, which Rust's threads have: there is none left on one that has overflowed.
+fn on_another_stack(signal: i32) -> std::io::Result<()> {
+    // SAFETY: the action is the one that is in force, but for a flag that changes nothing else.
+    let is_set = unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0 && {
+            action.sa_flags |= libc::SA_ONSTACK;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0
+        }
+    };
+    if is_set {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error())
     }
 }
 
 impl Drop for CrashGuard {
     fn drop(&mut self) {
+        super::exit::guard(None);
         for id in self.0.drain(..) {
             unregister(id);
         }

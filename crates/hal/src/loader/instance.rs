@@ -11,7 +11,7 @@ use crate::abi::growth::{self, Grows};
 use crate::abi::{self, Text};
 use crate::{
     Backend, Class, Clock, Configuration, Deadline, Description, Error, Frame, GroupStatus,
-    Progress, ReadOutcome, ReferenceSource, Request, Signal,
+    Progress, ReadOutcome, Request, Signal,
 };
 
 /// A configured instance of a plugin: the host's end of a [`Backend`], with the same functions.
@@ -205,17 +205,21 @@ impl Instance {
                 .iter()
                 .map(|name: &Text| unsafe { name.lossy() }.into_owned())
                 .collect(),
-            wants_reference: reference_from(given.wants_reference)
-                .unwrap_or(ReferenceSource::Configured),
+            wants_reference: reference_from(given.wants_reference).ok_or_else(|| {
+                Error::internal(format!(
+                    "the plugin wants reference {}, which is none",
+                    given.wants_reference
+                ))
+            })?,
             // SAFETY: as above.
             configuration: Some(unsafe { given.configuration.lossy() }.into_owned())
                 .filter(|text| !text.is_empty()),
             starts_in_motion: given.starts_in_motion != 0,
+            control_began: (given.has_control_began != 0).then_some(given.control_began),
         })
     }
 
     /// Name, version and clock of the plugin.
-            control_began: (given.has_control_began != 0).then_some(given.control_began),
     pub fn info(&self) -> &PluginInfo {
         &self.info
     }

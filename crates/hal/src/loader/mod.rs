@@ -27,6 +27,7 @@
 
 mod crash;
 mod error;
+mod exit;
 mod host;
 mod instance;
 mod log;
@@ -49,6 +50,7 @@ use crate::{Backend, Clock, Configuration, Error};
 
 pub use crash::CrashGuard;
 pub use error::{Insecure, LoadError};
+pub use exit::{ExitGuard, end_process};
 pub use instance::{EmergencyLine, Instance};
 pub use names::{file_name, is_path};
 pub use search::{Found, SearchPath};
