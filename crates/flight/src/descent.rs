@@ -1,7 +1,8 @@
-//! The reference of a descent: level attitude, constant sink rate.
+//! The reference of a failsafe: level attitude where a moving vehicle can stop, constant sink rate.
 #![allow(non_snake_case)]
 
 use fly_control::ReferencePoint;
+use fly_control::governor::GovernorLimits;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Vector3, Vector6};
@@ -9,9 +10,9 @@ use nalgebra::{Vector3, Vector6};
 /// The heading is undefined below this value: the body is upside down to within a nanoradian.
 const SINGULAR: f64 = 1e-9;
 
-/// A descent from its starting position: level attitude at the initial heading, constant sink rate.
+/// A descent from where a vehicle can stop: level attitude at the initial heading, constant sink rate.
 ///
-/// The acceleration is zero, so every vehicle that can hover level can follow it.
+/// The acceleration is zero, so every vehicle that can hover level can follow it. A governor leads one that moves to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Descent {
     start: Vector3<f64>,
@@ -27,6 +28,20 @@ impl Descent {
             level: level(&state.pose.rotation),
             rate,
         }
+    }
+
+    /// The same for a vehicle that is led within these limits: over the place where it can stop.
+    pub fn where_it_stops(state: &State<f64>, rate: f64, limits: &GovernorLimits) -> Self {
+        let mut descent = Self::new(state, rate);
+        let linear = state.twist.fixed_rows::<3>(0).into_owned();
+        let across = state.pose.rotation.act(&linear).xy();
+        // At constant deceleration, which the jerk builds up and takes away again.
+        let time = across.norm() / limits.acceleration + limits.acceleration / limits.jerk;
+        let way = across * (0.5 * time);
+        if way.iter().all(|x| x.is_finite()) {
+            descent.start += Vector3::new(way.x, way.y, 0.0);
+        }
+        descent
     }
 
     /// The reference `time` s after the descent began.
@@ -101,6 +116,46 @@ mod tests {
             let up = level(&rotation).act(&Vector3::z());
             assert!((up - Vector3::z()).norm() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_moving_vehicle_is_given_the_way_to_stop() {
+        let limits = GovernorLimits {
+            speed: 10.0,
+            climb: 3.0,
+            descent: 2.0,
+            acceleration: 4.0,
+            lift: 3.0,
+            sink: 3.0,
+            jerk: 20.0,
+            tilt: 0.5,
+            yaw_rate: 1.0,
+            yaw_acceleration: 1.0,
+        };
+        let pose = SE3::new(turned(0.0, 0.0, 1.0), Vector3::new(1.0, 2.0, 30.0));
+        let mut state = State::at_rest(pose);
+        state.twist[0] = 8.0;
+        state.twist[2] = -3.0;
+        // From 8 m/s at 4 m/s^2, which 20 m/s^3 build up in 0.2 s: simulated.
+        let (mut way, mut speed, mut braking, step) = (0.0, 8.0_f64, 0.0_f64, 1e-5);
+        while speed > 0.0 {
+            let must_ease = speed <= 0.5 * braking * braking / limits.jerk;
+            let rate = if must_ease { -limits.jerk } else { limits.jerk };
+            braking = (braking + rate * step).min(limits.acceleration);
+            way += speed * step;
+            speed -= braking.max(1e-3) * step;
+        }
+        let stops = Descent::where_it_stops(&state, 0.5, &limits);
+        let expected =
+            pose.translation + Vector3::new(way * 1.0_f64.cos(), way * 1.0_f64.sin(), 0.0);
+        assert!(
+            (stops.at(0.0).pose.translation - expected).norm() < 1e-3,
+            "{way} {:?}",
+            stops.at(0.0).pose.translation
+        );
+        let still = State::at_rest(pose);
+        let at = Descent::where_it_stops(&still, 0.5, &limits).at(0.0);
+        assert_eq!(at, Descent::new(&still, 0.5).at(0.0));
     }
 
     #[test]

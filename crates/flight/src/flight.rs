@@ -105,7 +105,7 @@ impl Flight<'_> {
         }
         // Read.
         let Some(tick) = self.link.read() else {
-            return Some(End::OutOfFrames);
+            return Some(self.out_of_frames());
         };
         if self.link.is_landing_past_a_call() && !self.mode().is_over() {
             self.pilot.hung(tick.time);
@@ -174,6 +174,17 @@ impl Flight<'_> {
             self.pilot.land(self.link.last().unwrap_or(0));
         }
         None
+    }
+
+    /// The end of a flight whose backend has no more frames: the usual one of a recording, not of a vehicle.
+    fn out_of_frames(&self) -> End {
+        if !self.link.timeline().has_frames() {
+            return End::Backend("its frames end before the first one".to_owned());
+        }
+        if self.link.is_commanding_a_vehicle() && self.link.has_commanded() {
+            return End::Backend("its frames end while the vehicle is commanded".to_owned());
+        }
+        End::OutOfFrames
     }
 
     /// Carries out the decision. Returns whether commands were sent and, if the flight has ended, how.
@@ -452,6 +463,25 @@ impl Flight<'_> {
     /// summary.
     pub fn finish(mut self, end: End) -> Summary {
         let _messages = self.messages.enter();
+        let wall_time = self.began.elapsed().as_secs_f64();
+        let flight_time = self.flight_time();
+        if let End::Backend(message) = &end {
+            let name = self.link.name();
+            tracing::error!("the backend `{name}` ended the flight: {message}");
+        }
+        let report = self.pilot.supervisor().report();
+        let handed = (self.link).hand_back(report.terminated, report.touched_down);
+        for failure in handed.not_landed.iter().chain(&handed.not_stopped) {
+            tracing::warn!("{failure}");
+            self.notes.push(failure.clone());
+        }
+        // Landing belongs to the flight: one that nobody saw the end of was not simply flown.
+        let is_usual = matches!(end, End::Completed | End::OutOfFrames | End::Interrupted);
+        let end = match handed.not_landed {
+            _ if is_usual && self.link.is_taken_over() => End::TakenOver,
+            Some(why) if is_usual => End::Backend(why),
+            _ => end,
+        };
         let verdict = Verdict::of(
             &end,
             Evidence {
@@ -463,18 +493,6 @@ impl Flight<'_> {
                 has_end: self.duration.is_some() || !self.link.is_real_time(),
             },
         );
-        let wall_time = self.began.elapsed().as_secs_f64();
-        let report = self.pilot.supervisor().report();
-        let failures = self.link.hand_back(report.terminated, report.touched_down);
-        if let End::Backend(message) = &end {
-            let name = self.link.name();
-            tracing::error!("the backend `{name}` ended the flight: {message}");
-        }
-        for failure in failures {
-            tracing::warn!("{failure}");
-            self.notes.push(failure);
-        }
-        let flight_time = self.flight_time();
         let pace = self.link.take_pace();
         let mut summary = Summary {
             timing: Timing {
@@ -500,7 +518,6 @@ impl Flight<'_> {
             reference: self.pilot.guidance().describe(&self.reference),
             interventions: self.interventions(),
             backend: self.link.name().to_owned(),
-            backend_report: self.link.report(),
             ..Summary::default()
         };
         let last = self.link.last().unwrap_or(0);
@@ -520,6 +537,8 @@ impl Flight<'_> {
             },
             &mut summary,
         );
+        // Last: a plugin that hangs here costs neither the vehicle nor the log.
+        summary.backend_report = self.link.report();
         let ending = self.pilot.ending().or(self.recorder.ending());
         if let (Verdict::Diverged, Some(ending)) = (verdict, ending) {
             self.notes.push(ending);

@@ -326,17 +326,25 @@ impl Guidance {
         write(joint, point, &mut self.point);
     }
 
-    /// Begins a failsafe in the current state: a vehicle is levelled where it is, and sinks if it `descends`; a system
+    /// Begins a failsafe in the current state: a vehicle is levelled where it can stop, and sinks if it `descends`; a system
     /// holds still.
     pub fn begin_failsafe(&mut self, descends: bool, predictor: &StatePredictor) {
         match &mut self.plant {
             Plant::Vehicle {
                 descent_rate,
                 failsafe,
+                governor,
                 ..
             } => {
                 let rate = if descends { *descent_rate } else { 0.0 };
-                *failsafe = Some(Descent::new(&state(predictor), rate));
+                let state = state(predictor);
+                *failsafe = Some(match governor {
+                    Some(governor) => {
+                        governor.restart();
+                        Descent::where_it_stops(&state, rate, governor.limits())
+                    }
+                    None => Descent::new(&state, rate),
+                });
             }
             Plant::System {
                 controller,
@@ -515,7 +523,6 @@ impl Guidance {
                 aim,
                 followed: now,
                 joint,
-                failsafe,
                 vehicle,
                 yaw,
                 begun,
@@ -540,8 +547,7 @@ impl Guidance {
                         write(joint, point, &mut self.point);
                     }
                 }
-                let is_free = failsafe.is_none() && controller.spin().is_none();
-                let governor = governor.as_mut().filter(|_| is_free);
+                let governor = governor.as_mut().filter(|_| controller.spin().is_none());
                 let (followed, is_led) = match governor {
                     Some(governor) => {
                         let followed = governor.govern(elapsed, &state, aim);

@@ -1,6 +1,8 @@
 //! The backend in the loop: reads at the control rate, each with a deadline, writes commands, and counts the errors
 //! of both.
 
+use std::time::Duration;
+
 use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome};
 
 mod pace;
@@ -62,6 +64,8 @@ pub(crate) struct Link {
     untold: Option<String>,
     /// The first error since commands were last passed on.
     write_error: Option<String>,
+    /// Whether the plugin has panicked: it is not called again.
+    panicked: bool,
     /// How many reads and writes failed.
     errors: [u64; 2],
     /// When (ns) the backend was last asked to land, and the outcome.
@@ -82,6 +86,10 @@ pub(crate) struct Link {
     control: Option<GroupBinding>,
     /// The group that tells whether the vehicle is armed.
     armed: Option<GroupBinding>,
+    /// Whether it was armed already when arming was requested: it may be in the air.
+    was_armed: bool,
+    /// Whether it has said since that it is armed.
+    is_armed: bool,
     /// Whether control was taken: the vehicle is neither commanded nor asked for anything any more.
     taken_over: bool,
     /// The watchdog of a commanded real vehicle.
@@ -141,6 +149,7 @@ impl Link {
             read_error: None,
             untold: None,
             write_error: None,
+            panicked: false,
             errors: [0; 2],
             landing: None,
             refused: false,
@@ -151,6 +160,8 @@ impl Link {
             taking_off: None,
             control: bind_part(description, "vehicle", "control"),
             armed: bind_part(description, "vehicle", "armed"),
+            was_armed: false,
+            is_armed: false,
             taken_over: false,
             watchdog,
             timeouts,
@@ -161,7 +172,8 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        for failure in self.hand_back(false, false) {
+        let handed = self.hand_back(false, false);
+        for failure in handed.not_landed.iter().chain(&handed.not_stopped) {
             tracing::error!("{failure}");
         }
     }
@@ -171,6 +183,13 @@ impl Drop for Link {
 impl Link {
     /// Reads the next frame; `None` at the end of the frames.
     pub fn read(&mut self) -> Option<Tick> {
+        // Frames that come early are read as they come, but the loop runs at most twice as fast as it should.
+        if self.is_real_time() {
+            let ahead = (self.returned)
+                .saturating_add(self.timeline.step() / 2)
+                .saturating_sub(fly_hal::monotonic_now());
+            std::thread::sleep(Duration::from_nanos(u64::try_from(ahead).unwrap_or(0)));
+        }
         self.deadline = next_deadline(
             self.deadline,
             self.timeline.step(),
@@ -214,6 +233,7 @@ impl Link {
                 (time, Reading::None(Fault::Missing))
             }
             Err(error) => {
+                self.panicked |= error.kind == ErrorKind::Panic;
                 self.errors[0] += 1;
                 if self.read_error.is_none() {
                     self.untold = Some(error.to_string());

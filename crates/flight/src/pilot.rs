@@ -661,7 +661,10 @@ impl Pilot {
     fn is_down(&mut self, time: i64, measured: bool) -> bool {
         let parts = &self.parts;
         let Some((pose, twist)) = parts.predictor.tracked_motion().filter(|_| measured) else {
-            self.grounded_since = None;
+            // Telemetry may be slower than the loop.
+            if !parts.supervisor.is_between_frames(time) {
+                self.grounded_since = None;
+            }
             return false;
         };
         let height = pose.translation.z;

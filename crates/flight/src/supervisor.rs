@@ -316,6 +316,11 @@ impl Supervisor {
         }
     }
 
+    /// Whether a tick at `time` (ns) without a frame may be one between two frames: telemetry of a real vehicle is slower than the loop.
+    pub fn is_between_frames(&self, time: i64) -> bool {
+        self.policy.must_arm && time.saturating_sub(self.last_frame) < self.policy.hold
+    }
+
     fn failsafe(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
         let Some((began, cause)) = self.failsafe else {
             return self.go(time, Trigger::Fault, frame.err());
@@ -329,12 +334,7 @@ impl Supervisor {
             }
         }
         if let Err(fault) = frame {
-            // Telemetry of a real vehicle is slower than the loop: there are ticks without a frame between two
-            // frames.
-            let is_between = self.policy.must_arm
-                && fault == Fault::Missing
-                && time.saturating_sub(self.last_frame) < self.policy.hold;
-            if !is_between {
+            if fault != Fault::Missing || !self.is_between_frames(time) {
                 self.good_since = None;
             }
             return self.go(time, Trigger::Fault, Some(fault));

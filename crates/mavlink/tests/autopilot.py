@@ -25,6 +25,9 @@ ack_delay=0.0         s
 late_landing=0        no heartbeat tells of a landing before it is over
 silent_armed=0        no heartbeat is sent while it is armed
 pilot=0.0             s after take-off a pilot changes the mode
+pilot_in_landing=0.0  so many s after it began to land a pilot changes the mode
+pilot_disarms=0.0     so many s after it was first armed a pilot disarms it
+patience=10.0         s after which it disarms by itself where it stands; unless given, 1.0 after its flight
 failsafe=0.0          s after take-off it returns by itself
 reboot=0.0            s after take-off it restarts
 quiet=0.0 quiet_for=1.5   s after take-off neither side hears the other, for so long; a pseudo-terminal is another one afterwards
@@ -402,6 +405,7 @@ class Autopilot:
         self.hold_at = None
         self.shaped = None
         self.landed_at = None
+        self.landing_since = None
         self.u = 0.0
         self.intervals = {0: 1.0, 1: 1.0}
         if PX4:
@@ -697,6 +701,14 @@ class Autopilot:
 
         if happens("pilot"):
             self.change(PILOT)
+        if self.mode == LAND and not self.landing_since:
+            self.landing_since = self.now
+        if self.landing_since and 0 < option("pilot_in_landing", 0) <= self.now - self.landing_since and "landing" not in self.done:
+            self.done.add("landing")
+            self.change(PILOT)
+        if self.armed and 0 < option("pilot_disarms", 0) <= self.now - self.armed_at and "disarms" not in self.done:
+            self.done.add("disarms")
+            self.armed = False
         if happens("failsafe"):
             self.say("Failsafe: battery critical, returning", MAV.MAV_SEVERITY_WARNING)
             self.change(RTL)
@@ -729,7 +741,7 @@ class Autopilot:
         if self.armed and v.landed:
             self.landed_at = self.landed_at or self.now
             # Not while it waits for its take-off, but for ten seconds.
-            patience = 1.0 if self.took_off_at else 10.0
+            patience = option("patience", 1.0 if self.took_off_at else 10.0)
             if self.now - self.landed_at > patience and (self.mode == LAND or not self.took_off_at):
                 self.armed = False
         else:

@@ -214,3 +214,38 @@ fn wrong_limits_are_refused() {
         contains(&fly(config, &[set], 2).1, told);
     }
 }
+
+/// At 12 m/s it fell out of the sky when it was told to stand still at once.
+#[test]
+fn a_fast_vehicle_stops_upright() {
+    let folder = Folder::new();
+    let set = [
+        "reference={ kind = 'waypoints', points = [{ position = [0, 0, 30] }, { position = [150, 0, 30] }], max_speed = 12, max_acceleration = 2.5 }",
+        "backend.sim.initial.position=[0, 0, 30]",
+        "safety.limits.fences=[{ box = { min = [-5, -5, -1], max = [60, 5, 60] }, then = 'hold' }]",
+        "safety.max_descent_time=12",
+        "flight.duration=30",
+    ];
+    let mut arguments = vec!["--config", "quadcopter", "--log", "flight.mcap"];
+    arguments.extend(set.iter().flat_map(|set| ["--set", set]));
+    let (_, said) = folder.ends(&arguments, 4);
+    contains(&said, "outside of the fence");
+    let log = fly_log::Recording::open(folder.path("flight.mcap"), &fly_log::Options::default());
+    let log = log.expect("a log");
+    let index = |name: &str| log.description.value_index(name).expect("a signal");
+    let [x, z, q_x, q_y] = ["position.x", "position.z", "quaternion.x", "quaternion.y"]
+        .map(|name| index(&format!("pose.{name}")));
+    let speed = index("twist.linear.x");
+    let fastest = log.frames.iter().map(|frame| frame.values[speed]);
+    assert!(fastest.fold(0.0, f64::max) > 8.0);
+    let tilt = |values: &[f64]| 2.0 * values[q_x].hypot(values[q_y]).asin().to_degrees();
+    let tilts = log.frames.iter().map(|frame| tilt(frame.values));
+    let largest = tilts.fold(0.0, f64::max);
+    assert!(largest < 45.0, "{largest} degrees");
+    let last = log.frames.iter().last().expect("frames").values;
+    assert!(
+        last[speed].abs() < 0.05 && (last[z] - 30.0).abs() < 0.1,
+        "{last:?}"
+    );
+    assert!((60.0..85.0).contains(&last[x]), "{} m", last[x]);
+}

@@ -5,7 +5,8 @@ use std::time::Duration;
 use fly_hal::{EmergencyLine, Error, ErrorKind, Instance, Progress, Request, monotonic_now};
 
 use super::{Link, Timeouts, watching};
-use crate::pilot::seconds;
+use crate::binding::GroupBinding;
+use crate::pilot::{Reading, seconds};
 use crate::watchdog::{Call, Hang, Watchdog};
 
 /// The outcome of a request to land.
@@ -21,8 +22,19 @@ pub(crate) enum Landing {
 
 /// How long after a refusal the backend is asked to land again, ns.
 const ASK_AGAIN: i64 = 1_000_000_000;
+/// Without a frame for this long a landing vehicle no longer responds, ns.
+const SILENCE: i64 = 5_000_000_000;
 /// Pause between two polls at the end of a flight, when nothing is commanded any more.
 const POLL: Duration = Duration::from_millis(5);
+
+/// What went wrong when control was handed back.
+#[derive(Debug, Default)]
+pub(crate) struct HandedBack {
+    /// Why the vehicle is not known to have landed.
+    pub not_landed: Option<String>,
+    /// Why the backend did not stop.
+    pub not_stopped: Option<String>,
+}
 
 impl Timeouts {
     /// When such a call, begun now, is overdue, and when it is given up, ns of the monotonic clock. A landing request
@@ -43,18 +55,18 @@ impl Timeouts {
 
 /// # When another pilot takes control
 impl Link {
-    /// Whether, according to the last frame, another pilot or program took control since arming was requested. From
-    /// then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
+    /// Whether, according to the last frame, another pilot or program took control since arming was requested, or disarmed a vehicle that nobody had asked
+    /// to land. From then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
     /// or the signal handlers either.
     pub fn is_taken_over(&mut self) -> bool {
-        if self.taken_over {
-            return true;
+        if self.taken_over || self.arming_since.is_none() {
+            return self.taken_over;
         }
-        let Some(control) = self.control.filter(|_| self.arming_since.is_some()) else {
-            return false;
-        };
-        let valid = self.frame.groups[control.group].valid;
-        if valid && self.frame.values[control.values[0]] < 0.5 {
+        let is_disarmed = self.was_disarmed();
+        if is_disarmed {
+            tracing::error!("the vehicle says that it was disarmed");
+        }
+        if is_disarmed || self.says(self.control) == Some(false) {
             self.taken_over = true;
             self.instance.release_control();
             if let Some(watchdog) = &self.watchdog {
@@ -62,6 +74,20 @@ impl Link {
             }
         }
         self.taken_over
+    }
+
+    /// What the last frame says of this group, if it is valid.
+    fn says(&self, group: Option<GroupBinding>) -> Option<bool> {
+        let group = group.filter(|group| self.frame.groups[group.group].valid)?;
+        Some(self.frame.values[group.values[0]] > 0.5)
+    }
+
+    /// Whether a vehicle that is commanded, and not asked to land, says that it is no longer armed.
+    fn was_disarmed(&mut self) -> bool {
+        let is_armed = self.says(self.armed);
+        self.is_armed |= is_armed == Some(true);
+        let lands = self.landing.is_some() || self.handed_back || self.is_landing_past_a_call();
+        self.commanded && self.is_armed && is_armed == Some(false) && !lands
     }
 }
 
@@ -76,6 +102,7 @@ impl Link {
         let progress = match self.arming_since {
             None => {
                 self.arming_since = Some(now);
+                self.was_armed = self.says(self.armed) == Some(true);
                 self.begin(Call::Arm, Instance::arm)
             }
             Some(since) if now.saturating_sub(since) > self.timeouts.request => {
@@ -212,19 +239,19 @@ impl Link {
         Ok(())
     }
 
-    /// Hands control back and stops the backend. Returns the errors.
+    /// Hands control back and stops the backend.
     ///
-    /// If the flight was `terminated`, the motors are stopped. Otherwise a vehicle that was never commanded is
+    /// If the flight was `terminated`, the motors are stopped. Otherwise a vehicle that was neither armed before nor commanded is
     /// disarmed, and any other is asked to land unless it is landing already; one that cannot land and is `grounded`
     /// is disarmed. Dropping a link does the same: however a flight ends, its vehicle lands.
-    pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> Vec<String> {
-        let mut failures = Vec::new();
+    pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> HandedBack {
+        let mut handed = HandedBack::default();
         if std::mem::replace(&mut self.handed_back, true) {
-            return failures;
+            return handed;
         }
         if self.is_commanding() && !self.taken_over {
             let released = self.release_control(terminated, grounded);
-            failures.extend(released.err().or_else(|| self.wait_until_landed().err()));
+            handed.not_landed = released.err().or_else(|| self.wait_until_landed().err());
         }
         let times = self.timeouts.times(Call::Stop);
         let instance = &mut self.instance;
@@ -232,9 +259,9 @@ impl Link {
             instance.stop()
         });
         if let Err(error) = stopped {
-            failures.push(format!("stopping the backend failed: {error}"));
+            handed.not_stopped = Some(format!("stopping the backend failed: {error}"));
         }
-        failures
+        handed
     }
 
     fn release_control(&mut self, terminated: bool, grounded: bool) -> Result<(), String> {
@@ -251,7 +278,7 @@ impl Link {
         if !self.is_real_time() {
             return Ok(());
         }
-        if !self.commanded {
+        if !self.commanded && !self.was_armed {
             // Before arming was requested there is nothing to disarm.
             if self.arming_since.is_none() {
                 return Ok(());
@@ -280,12 +307,17 @@ impl Link {
             return Ok(());
         };
         let until = monotonic_now().saturating_add(self.timeouts.landing);
+        let mut last_fresh = monotonic_now();
+        let gone = |why: &str| Err(format!("{why}: it may still be landing"));
         // Nothing is commanded any more: the watchdog only watches reads.
         self.commanded_at = None;
         let mut is_told = false;
-        while self.frame.groups[armed.group].valid && self.frame.values[armed.values[0]] > 0.5 {
+        while self.says(Some(armed)) == Some(true) {
             if !std::mem::replace(&mut is_told, true) {
                 tracing::info!("waiting for the vehicle to land");
+            }
+            if self.panicked {
+                return gone("the plugin has panicked");
             }
             if monotonic_now() > until {
                 let waited = self.timeouts.landing as f64 / 1e9;
@@ -293,14 +325,20 @@ impl Link {
                     "the vehicle is still armed {waited} s after it was told to land (`safety.landing_time`)"
                 ));
             }
-            if self.read().is_none() || self.is_taken_over() {
+            let Some(tick) = self.read() else {
+                return gone("the backend has no more frames of the vehicle");
+            };
+            if tick.reading == Reading::Fresh {
+                last_fresh = monotonic_now();
+            } else if monotonic_now().saturating_sub(last_fresh) > SILENCE {
+                return gone("the vehicle no longer responds");
+            }
+            if self.is_taken_over() {
                 return Ok(());
             }
         }
-        match (is_told, self.frame.groups[armed.group].valid) {
-            (true, false) => {
-                Err("the vehicle no longer responds: it may still be landing".to_owned())
-            }
+        match self.says(Some(armed)) {
+            None if is_told => gone("the vehicle no longer responds"),
             _ => Ok(()),
         }
     }

@@ -223,7 +223,8 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     if (self->climb > self->height)
         self->height += 0.01;
     frame->values[2] = self->height;
-    frame->values[13] = self->arms > 0;
+    // It stands, so it has landed at once.
+    frame->values[13] = self->arms > 0 && self->disarms == 0 && self->requests[FLY_REQUEST_LAND] == 0;
     bool taken = strikes(self, "taken") || strikes(self, "taken, hang in stop") ||
                  (self->arms > 0 && fault_is(self, "taken while arming")) ||
                  (self->climb > 0.0 && fault_is(self, "taken while taking off"));

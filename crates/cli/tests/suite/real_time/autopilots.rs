@@ -250,3 +250,43 @@ fn a_pilot_has_it_at_once() {
     assert_eq!(flown.report["modes"], serde_json::json!([0, 4]));
     assert_eq!(flown.report["armed_at_end"], true);
 }
+
+/// What the vehicle has done is not asked for again, though nobody acknowledged it; and the landing belongs to the flight.
+#[test]
+fn a_pilot_is_not_overruled_by_what_was_asked_for_before() {
+    let flown = |options: &[&str], set: &[&str]| {
+        let flight = Flight {
+            autopilot: "ardupilot",
+            options,
+            set,
+            ..Flight::default()
+        };
+        flight.fly()
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let Some(flown) = flown(&["ack_delay=0.7", "pilot_disarms=0.4"], &[]) else {
+                return;
+            };
+            assert_eq!(flown.report["armed"], 1, "{}", flown.report);
+            assert_eq!(flown.report["armed_at_end"], false);
+            assert_eq!(flown.output.status.code(), Some(9), "{}", flown.summary);
+        });
+        scope.spawn(|| {
+            let Some(flown) = flown(&["pilot_in_landing=0.8"], &["flight.duration=3"]) else {
+                return;
+            };
+            assert_eq!(flown.output.status.code(), Some(9), "{}", flown.summary);
+            assert_eq!(flown.summary["verdict"], "taken_over");
+            assert_eq!(flown.report["modes"].as_array().map(Vec::len), Some(3));
+        });
+        scope.spawn(|| {
+            let set = ["flight.duration=3", "safety.landing_time=8"];
+            let Some(flown) = flown(&["patience=1000"], &set) else {
+                return;
+            };
+            assert_eq!(flown.output.status.code(), Some(3), "{}", flown.summary);
+            assert_eq!(flown.summary["verdict"], "backend_failed");
+        });
+    });
+}

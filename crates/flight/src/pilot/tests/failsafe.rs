@@ -78,12 +78,36 @@ fn the_descent_ends_at_the_measured_height_of_the_ground() {
 
 #[test]
 fn a_vehicle_that_no_longer_sinks_and_is_not_carried_stands_on_the_ground() {
+    stands_on_the_ground(Bench::new(DESCEND, disturbed()), 1);
+}
+
+/// The loop is faster than the telemetry.
+#[test]
+fn ticks_between_two_frames_do_not_hide_the_ground() {
     let mut bench = Bench::new(DESCEND, disturbed());
+    bench.pilot.parts.supervisor = Supervisor::new(Policy {
+        must_arm: true,
+        ..policy(DESCEND)
+    });
+    bench.pilot.parts.start_tolerance = [f64::INFINITY; 2];
+    bench.tick(Wrong::Nothing);
+    bench.pilot.armed(bench.time);
+    bench.tick(Wrong::Nothing);
+    bench.pilot.passed_on(bench.time, true);
+    stands_on_the_ground(bench, 3);
+}
+
+/// Descends onto the ground, with a frame in every `period`th tick.
+fn stands_on_the_ground(mut bench: Bench, period: usize) {
     bench.run(150, Wrong::Nothing);
     bench.run(25, Wrong::NoFrame);
     let ground = bench.plant.pose.translation.z - 1.0;
     let mut ticks = 0;
-    while bench.tick(Wrong::Nothing).action != Action::Stop {
+    let wrong = |ticks: usize| match ticks % period {
+        0 => Wrong::Nothing,
+        _ => Wrong::NoFrame,
+    };
+    while bench.tick(wrong(ticks)).action != Action::Stop {
         // The ground stops the vehicle.
         if bench.plant.pose.translation.z <= ground {
             bench.plant.pose.translation.z = ground;
