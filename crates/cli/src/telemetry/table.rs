@@ -75,14 +75,15 @@ impl fmt::Display for Table {
 
 /// The text with control characters escaped: a plugin's must not clear the screen or break the table.
 fn printable(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-        shown
-    })
+    text.chars()
+        .fold(String::with_capacity(text.len()), |mut shown, c| {
+            if c.is_control() {
+                shown.extend(c.escape_default());
+            } else {
+                shown.push(c);
+            }
+            shown
+        })
 }
 
 /// `value` with `digits` significant digits: plain if that is short, else in powers of ten.

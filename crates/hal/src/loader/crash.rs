@@ -1,6 +1,8 @@
 //! On a crash of the process, tells the vehicle to land before the process ends.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
+
 use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
 use signal_hook::low_level::{emulate_default_handler, unregister};
 use signal_hook_registry::{SigId, register_signal_unchecked};
@@ -21,12 +23,13 @@ const FATAL: [i32; 7] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTR
 pub struct CrashGuard(Vec<SigId>);
 
 impl CrashGuard {
-    /// Guards against crashes until it is dropped.
+    /// Guards against crashes until it is dropped; against an overflowing stack on this thread.
     ///
     /// # Errors
     /// The operating system refuses.
     pub fn new(line: &EmergencyLine) -> std::io::Result<Self> {
         let mut guard = Self(Vec::with_capacity(FATAL.len()));
+        provide_another_stack()?;
         for signal in FATAL {
             let line = line.clone();
             // SAFETY: the process is about to end, so code that is unsafe in a handler can do no further harm.
@@ -46,7 +49,30 @@ impl CrashGuard {
     }
 }
 
-/// Lets the handler of a signal run on the thread's alternate stack, which Rust's threads have: there is none left on one that has overflowed.
+/// Bytes of the alternate stack: room for two handlers, of which the first aborts, and for the plugin's emergency function. Rust's own has room for its message.
+const ROOM: usize = 1 << 17;
+
+/// Gives this thread an alternate stack of that size, for good.
+fn provide_another_stack() -> std::io::Result<()> {
+    thread_local!(static PROVIDED: Cell<bool> = const { Cell::new(false) });
+    if PROVIDED.get() {
+        return Ok(());
+    }
+    let room = Box::leak(vec![0_u8; ROOM].into_boxed_slice());
+    let stack = libc::stack_t {
+        ss_sp: room.as_mut_ptr().cast(),
+        ss_flags: 0,
+        ss_size: ROOM,
+    };
+    // SAFETY: the room is never freed, and nothing else uses it.
+    if unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    PROVIDED.set(true);
+    Ok(())
+}
+
+/// Lets the handler of a signal run on the thread's alternate stack: there is no room left on one that has overflowed.
 fn on_another_stack(signal: i32) -> std::io::Result<()> {
     // SAFETY: the action is the one that is in force, but for a flag that changes nothing else.
     let is_set = unsafe {

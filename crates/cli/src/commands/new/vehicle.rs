@@ -223,7 +223,7 @@ points = [                             # m, world: x, y, z up
 ]
 
 [safety]                               # what follows if measurements fail (docs/safety.md)
-then = \"descend\"
+# then = \"land\"                        # default: it descends, level, and lands
 
 [backend]
 plugin = \"sim\"                         # --backend quadcopter reads a real one over MAVLink, --arm flies it (docs/vehicles.md)

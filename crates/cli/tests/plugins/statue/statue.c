@@ -170,6 +170,12 @@ static void move(struct statue *self, int64_t time) {
 #endif
 
 /* New data with every deadline. */
+/* Needs more of the stack with every call. */
+static int recurse(volatile int depth) {
+    volatile char room[4096] = { 0 };
+    return depth < 0 ? room[0] : recurse(depth + 1) + room[depth % 4096];
+}
+
 static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
     struct statue *self = instance;
     struct timespec until = { deadline / 1000000000, deadline % 1000000000 };
@@ -183,6 +189,12 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     self->reads++;
     if (strikes(self, "abort"))
         abort();
+    if (strikes(self, "exit"))
+        exit(0);
+    if (strikes(self, "endless recursion"))
+        recurse(0);
+    if (strikes(self, "end of the frames"))
+        return FLY_END;
     if (strikes(self, "invalid address"))
         *(volatile int *)8 = 0;
     if (strikes(self, "late calls"))

@@ -130,6 +130,9 @@ const FAULTS: &[Fault] = &[
     signal("SIGUSR1", "-USR1"),
     Fault { code: 128 + 6, ..lasting("abort", "", "told to land; the process ends") }.named("`abort` in the plugin"),
     Fault { code: 128 + 11, ..lasting("invalid address", "", "told to land; the process ends") }.named("the plugin writes to an invalid address"),
+    Fault { code: 128 + 11, says: "overflowed its stack", ..lasting("endless recursion", "", "told to land; the process ends") }.named("the plugin calls itself for ever"),
+    Fault { code: 3, ..lasting("exit", "ended from within", "told to land; the process ends") }.named("`exit` in the plugin"),
+    Fault { code: 3, ..lasting("end of the frames", "its frames end while the vehicle is commanded", "landed") },
     Fault { outside: Outside::Ignored("-HUP"), code: 0, says: "flown after", happens: "flown on",
         ..signal("SIGHUP of a flight under nohup", "") },
     signal("SIGQUIT", "-QUIT"),
@@ -256,7 +259,8 @@ fn flown(fault: &Fault, library: &Path) -> (Option<i64>, Vec<(i64, String)>) {
         "expected `{}` in {case}",
         fault.says
     );
-    if fault.code != HUNG && killed.is_none() {
+    let ends_the_process = fault.code == HUNG || killed.is_some() || fault.statue == "exit";
+    if !ends_the_process {
         assert!(
             folder.path("flight.mcap").exists(),
             "the log is finished: {case}"
