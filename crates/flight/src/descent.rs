@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use fly_control::ReferencePoint;
-use fly_control::governor::GovernorLimits;
+use fly_control::governor::Governor;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Vector3, Vector6};
@@ -18,6 +18,7 @@ pub struct Descent {
     start: Vector3<f64>,
     level: SO3<f64>,
     rate: f64,
+    is_led: bool,
 }
 
 impl Descent {
@@ -27,21 +28,51 @@ impl Descent {
             start: state.pose.translation,
             level: level(&state.pose.rotation),
             rate,
+            is_led: false,
         }
     }
 
-    /// The same for a vehicle that is led within these limits: over the place where it can stop.
-    pub fn where_it_stops(state: &State<f64>, rate: f64, limits: &GovernorLimits) -> Self {
-        let mut descent = Self::new(state, rate);
-        let linear = state.twist.fixed_rows::<3>(0).into_owned();
-        let across = state.pose.rotation.act(&linear).xy();
+    /// The same for a vehicle that is led by this governor from its last `reference`: over the place where it can stop. Its velocity is believed as far as it
+    /// is near that of the reference: a limit may have been exceeded by a measurement only.
+    pub fn where_it_stops(
+        state: &State<f64>,
+        rate: f64,
+        reference: &ReferencePoint,
+        governor: &Governor,
+    ) -> Self {
+        let (limits, reach) = (governor.limits(), governor.reach());
+        let across = |rotation: &SO3<f64>, twist: &Vector6<f64>| {
+            let linear = twist.fixed_rows::<3>(0).into_owned();
+            rotation.act(&linear).xy()
+        };
+        let measured = across(&state.pose.rotation, &state.twist);
+        let desired = across(&reference.pose.rotation, &reference.twist);
+        let apart = measured - desired;
+        let believed = desired + apart * (reach.position / reach.time / apart.norm()).min(1.0);
+        let velocity = if measured.norm() < believed.norm() {
+            measured
+        } else {
+            believed
+        };
         // At constant deceleration, which the jerk builds up and takes away again.
-        let time = across.norm() / limits.acceleration + limits.acceleration / limits.jerk;
-        let way = across * (0.5 * time);
+        let time = velocity.norm() / limits.acceleration + limits.acceleration / limits.jerk;
+        let way = velocity * (0.5 * time);
+        let mut descent = Self::new(state, rate);
+        descent.is_led = true;
         if way.iter().all(|x| x.is_finite()) {
             descent.start += Vector3::new(way.x, way.y, 0.0);
         }
         descent
+    }
+
+    /// Whether the governor leads the vehicle to it.
+    pub fn is_led(&self) -> bool {
+        self.is_led
+    }
+
+    /// The vehicle has arrived: from now on the law follows by itself, so that it notices the ground.
+    pub fn arrive(&mut self) {
+        self.is_led = false;
     }
 
     /// The reference `time` s after the descent began.
@@ -74,6 +105,9 @@ fn level(rotation: &SO3<f64>) -> SO3<f64> {
 
 #[cfg(test)]
 mod tests {
+    use fly_control::governor::{GovernorLimits, Reach};
+    use fly_control::trajectory::AttitudeMode;
+
     use super::*;
 
     fn turned(x: f64, y: f64, z: f64) -> SO3<f64> {
@@ -118,8 +152,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_moving_vehicle_is_given_the_way_to_stop() {
+    /// Of a vehicle at 8 m/s and its reference.
+    fn moving() -> (Governor, State<f64>, ReferencePoint) {
+        let vehicle = include_str!("../../../configs/vehicles/quadcopter.toml");
+        let vehicle = fly_mechanics::Vehicle::from_toml(vehicle).expect("a vehicle");
         let limits = GovernorLimits {
             speed: 10.0,
             climb: 3.0,
@@ -132,30 +168,60 @@ mod tests {
             yaw_rate: 1.0,
             yaw_acceleration: 1.0,
         };
+        let reach = Reach {
+            position: 1.0,
+            heading: 0.5,
+            time: 0.5,
+        };
+        let mode = AttitudeMode::ThrustAligned;
+        let governor = Governor::new(&vehicle.body, mode, limits, reach);
         let pose = SE3::new(turned(0.0, 0.0, 1.0), Vector3::new(1.0, 2.0, 30.0));
         let mut state = State::at_rest(pose);
         state.twist[0] = 8.0;
         state.twist[2] = -3.0;
+        let reference = ReferencePoint {
+            twist: state.twist,
+            ..ReferencePoint::at_rest(pose)
+        };
+        (governor, state, reference)
+    }
+
+    #[test]
+    fn a_moving_vehicle_is_given_the_way_to_stop() {
+        let (governor, state, reference) = moving();
         // From 8 m/s at 4 m/s^2, which 20 m/s^3 build up in 0.2 s: simulated.
         let (mut way, mut speed, mut braking, step) = (0.0, 8.0_f64, 0.0_f64, 1e-5);
         while speed > 0.0 {
-            let must_ease = speed <= 0.5 * braking * braking / limits.jerk;
-            let rate = if must_ease { -limits.jerk } else { limits.jerk };
-            braking = (braking + rate * step).min(limits.acceleration);
+            let must_ease = speed <= 0.5 * braking * braking / 20.0;
+            let rate = if must_ease { -20.0 } else { 20.0 };
+            braking = (braking + rate * step).min(4.0);
             way += speed * step;
             speed -= braking.max(1e-3) * step;
         }
-        let stops = Descent::where_it_stops(&state, 0.5, &limits);
-        let expected =
-            pose.translation + Vector3::new(way * 1.0_f64.cos(), way * 1.0_f64.sin(), 0.0);
+        let stops = Descent::where_it_stops(&state, 0.5, &reference, &governor);
+        let ahead = Vector3::new(way * 1.0_f64.cos(), way * 1.0_f64.sin(), 0.0);
+        let place = stops.at(0.0).pose.translation;
         assert!(
-            (stops.at(0.0).pose.translation - expected).norm() < 1e-3,
-            "{way} {:?}",
-            stops.at(0.0).pose.translation
+            (place - state.pose.translation - ahead).norm() < 1e-3,
+            "{way} {place}"
         );
-        let still = State::at_rest(pose);
-        let at = Descent::where_it_stops(&still, 0.5, &limits).at(0.0);
+        let still = State::at_rest(state.pose);
+        let at = Descent::where_it_stops(&still, 0.5, &reference, &governor).at(0.0);
         assert_eq!(at, Descent::new(&still, 0.5).at(0.0));
+    }
+
+    #[test]
+    fn a_velocity_that_nobody_asked_for_is_hardly_believed() {
+        let (governor, mut state, _) = moving();
+        state.twist[0] = 60.0;
+        let reference = ReferencePoint::at_rest(state.pose);
+        let stops = Descent::where_it_stops(&state, 0.5, &reference, &governor);
+        let way = stops.at(0.0).pose.translation - state.pose.translation;
+        // As from the 2 m/s that the law corrects by itself.
+        assert!(
+            (way.norm() - 0.5 * 2.0 * (2.0 / 4.0 + 4.0 / 20.0)).abs() < 1e-12,
+            "{way}"
+        );
     }
 
     #[test]

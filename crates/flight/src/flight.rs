@@ -113,6 +113,14 @@ impl Flight<'_> {
         if self.link.is_taken_over() {
             self.pilot.taken_over(tick.time);
         }
+        if self.link.was_disarmed() {
+            let at = self.link.since_first(tick.time);
+            let note = format!(
+                "{at:.3} s: the vehicle says that it is disarmed, and nobody has asked it to land"
+            );
+            tracing::error!("{note}");
+            self.notes.push(note);
+        }
         // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
         self.cycle = Some(before);
@@ -477,8 +485,9 @@ impl Flight<'_> {
         }
         // Landing belongs to the flight: one that nobody saw the end of was not simply flown.
         let is_usual = matches!(end, End::Completed | End::OutOfFrames | End::Interrupted);
+        let is_safe = is_usual || end == End::SafetyStop;
         let end = match handed.not_landed {
-            _ if is_usual && self.link.is_taken_over() => End::TakenOver,
+            _ if is_safe && self.link.is_taken_over() => End::TakenOver,
             Some(why) if is_usual => End::Backend(why),
             _ => end,
         };

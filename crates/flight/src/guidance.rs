@@ -333,6 +333,7 @@ impl Guidance {
             Plant::Vehicle {
                 descent_rate,
                 failsafe,
+                followed,
                 governor,
                 ..
             } => {
@@ -340,8 +341,9 @@ impl Guidance {
                 let state = state(predictor);
                 *failsafe = Some(match governor {
                     Some(governor) => {
+                        let descent = Descent::where_it_stops(&state, rate, followed, governor);
                         governor.restart();
-                        Descent::where_it_stops(&state, rate, governor.limits())
+                        descent
                     }
                     None => Descent::new(&state, rate),
                 });
@@ -523,6 +525,7 @@ impl Guidance {
                 aim,
                 followed: now,
                 joint,
+                failsafe,
                 vehicle,
                 yaw,
                 begun,
@@ -547,7 +550,9 @@ impl Guidance {
                         write(joint, point, &mut self.point);
                     }
                 }
-                let governor = governor.as_mut().filter(|_| controller.spin().is_none());
+                let is_led = failsafe.as_ref().is_none_or(Descent::is_led);
+                let is_governed = is_led && controller.spin().is_none();
+                let governor = governor.as_mut().filter(|_| is_governed);
                 let (followed, is_led) = match governor {
                     Some(governor) => {
                         let followed = governor.govern(elapsed, &state, aim);
@@ -555,6 +560,9 @@ impl Guidance {
                     }
                     None => (*aim, false),
                 };
+                if let (Some(failsafe), false) = (failsafe, is_led) {
+                    failsafe.arrive();
+                }
                 *now = if is_led { followed } else { *point };
                 controller.step_after(elapsed, &state, &followed);
                 // The reference is adjusted to counter the disturbance found.
@@ -642,10 +650,13 @@ impl Guidance {
         match &self.plant {
             Plant::Vehicle {
                 governor,
-                failsafe: None,
+                failsafe,
                 controller,
                 ..
-            } if controller.spin().is_none() => governor.as_deref(),
+            } if controller.spin().is_none() => {
+                let is_led = failsafe.as_ref().is_none_or(Descent::is_led);
+                governor.as_deref().filter(|_| is_led)
+            }
             _ => None,
         }
     }

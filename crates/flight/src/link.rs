@@ -113,6 +113,11 @@ pub(crate) struct Timeouts {
 /// How long an overdue read or write may still take before it is given up, ns.
 const GIVE_UP: i64 = 1_000_000_000;
 
+/// The loop runs at most this many times as fast as it should …
+const FASTEST: i64 = 10;
+/// … if a sleep is that exact, ns.
+const SLACK: i64 = 50_000;
+
 /// # Construction
 impl Link {
     /// Starts the backend. Its frames follow the times of `timeline`; a real vehicle must respond within the
@@ -183,12 +188,14 @@ impl Drop for Link {
 impl Link {
     /// Reads the next frame; `None` at the end of the frames.
     pub fn read(&mut self) -> Option<Tick> {
-        // Frames that come early are read as they come, but the loop runs at most twice as fast as it should.
+        // Frames are read as they come, but a vehicle is not flooded with commands.
         if self.is_real_time() {
             let ahead = (self.returned)
-                .saturating_add(self.timeline.step() / 2)
+                .saturating_add(self.timeline.step() / FASTEST)
                 .saturating_sub(fly_hal::monotonic_now());
-            std::thread::sleep(Duration::from_nanos(u64::try_from(ahead).unwrap_or(0)));
+            if ahead > SLACK {
+                std::thread::sleep(Duration::from_nanos(ahead.unsigned_abs()));
+            }
         }
         self.deadline = next_deadline(
             self.deadline,

@@ -165,7 +165,7 @@ impl<'a> Flight<'a> {
 
 /// When the reference began, if it did before this part of a recorded flight, ns.
 fn control_began(configuration: &Configuration, description: &Description) -> Option<i64> {
-    let began = description.control_began?;
+    let began = (description.control_began).filter(|_| description.configuration.is_some())?;
     if configuration.flight.relative {
         tracing::warn!(
             "the reference begins anew at the vehicle (`flight.relative`): this part of the flight does not tell where the vehicle began"

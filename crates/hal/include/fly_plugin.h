@@ -375,14 +375,14 @@ typedef struct {
    */
   uint8_t starts_in_motion;
   /**
+   * Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the reference of
+   * the configuration is evaluated from then on, not from the first command. Only beside a `configuration`.
+   */
+  int64_t control_began;
+  /**
    * Since 3.4. Whether `control_began` is set, 0 or 1. Whatever is not 0 counts as 1.
    */
   uint8_t has_control_began;
-  /**
-   * Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the reference of
-   * the configuration is evaluated from then on, not from the first command.
-   */
-  int64_t control_began;
 } FlyDescription;
 
 /**

@@ -55,18 +55,14 @@ impl Timeouts {
 
 /// # When another pilot takes control
 impl Link {
-    /// Whether, according to the last frame, another pilot or program took control since arming was requested, or disarmed a vehicle that nobody had asked
-    /// to land. From then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
+    /// Whether, according to the last frame, another pilot or program took control since arming was requested. From
+    /// then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
     /// or the signal handlers either.
     pub fn is_taken_over(&mut self) -> bool {
         if self.taken_over || self.arming_since.is_none() {
             return self.taken_over;
         }
-        let is_disarmed = self.was_disarmed();
-        if is_disarmed {
-            tracing::error!("the vehicle says that it was disarmed");
-        }
-        if is_disarmed || self.says(self.control) == Some(false) {
+        if self.says(self.control) == Some(false) {
             self.taken_over = true;
             self.instance.release_control();
             if let Some(watchdog) = &self.watchdog {
@@ -82,12 +78,13 @@ impl Link {
         Some(self.frame.values[group.values[0]] > 0.5)
     }
 
-    /// Whether a vehicle that is commanded, and not asked to land, says that it is no longer armed.
-    fn was_disarmed(&mut self) -> bool {
-        let is_armed = self.says(self.armed);
-        self.is_armed |= is_armed == Some(true);
+    /// Whether a vehicle that is commanded, and was not asked to land, says for the first time that it is no longer armed.
+    pub fn was_disarmed(&mut self) -> bool {
         let lands = self.landing.is_some() || self.handed_back || self.is_landing_past_a_call();
-        self.commanded && self.is_armed && is_armed == Some(false) && !lands
+        let is_armed = self.says(self.armed);
+        let was_armed = self.is_armed;
+        self.is_armed = is_armed.unwrap_or(was_armed);
+        self.commanded && was_armed && is_armed == Some(false) && !lands && !self.taken_over
     }
 }
 

@@ -357,8 +357,8 @@ unsafe extern "C" fn describe<B: Backend>(
             wants_reference: exported.wants_reference,
             configuration: exported.configuration,
             starts_in_motion: exported.starts_in_motion.into(),
-            has_control_began: exported.control_began.is_some().into(),
             control_began: exported.control_began.unwrap_or_default(),
+            has_control_began: exported.control_began.is_some().into(),
         };
         // SAFETY: not null, the host's to be written, and as large as it says.
         unsafe { growth::write(&ours, description, size) };

@@ -13,6 +13,9 @@ use crate::Request;
 /// The fatal signals.
 const FATAL: [i32; 7] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP];
 
+/// Those of them that a stack which overflows raises.
+const OVERFLOW: [i32; 2] = [SIGBUS, SIGSEGV];
+
 /// While this guard exists, the vehicle on an [`EmergencyLine`] is told to land when the process crashes: by a memory
 /// or processor fault, a stack that overflows, or by `abort`, in the program or in a plugin; or when it is ended under an
 /// [`ExitGuard`](super::ExitGuard).
@@ -42,7 +45,9 @@ impl CrashGuard {
                 })
             };
             guard.0.push(registered?);
-            on_another_stack(signal)?;
+            if OVERFLOW.contains(&signal) {
+                on_another_stack(signal)?;
+            }
         }
         super::exit::guard(Some(line.clone()));
         Ok(guard)

@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use super::EmergencyLine;
 use crate::Request;
@@ -26,12 +26,8 @@ impl ExitGuard {
     /// # Panics
     /// If the code is negative.
     pub fn new(code: i32) -> Self {
-        static REGISTERED: Once = Once::new();
         assert!(code >= 0, "exit codes are positive");
-        // SAFETY: the function needs nothing that could be gone when the process ends.
-        REGISTERED.call_once(|| {
-            let _ = unsafe { libc::atexit(at_exit) };
-        });
+        register();
         CODE.store(code, Ordering::SeqCst);
         Self(())
     }
@@ -43,8 +39,17 @@ impl Drop for ExitGuard {
     }
 }
 
+/// Registers the handler once more, so that it runs before whatever was registered meanwhile, such as the destructors of a plugin's library.
+fn register() {
+    // SAFETY: the function needs nothing that could be gone when the process ends.
+    let _ = unsafe { libc::atexit(at_exit) };
+}
+
 /// Sets the vehicle that is told to land.
 pub(super) fn guard(line: Option<EmergencyLine>) {
+    if line.is_some() {
+        register();
+    }
     *LINE.lock().unwrap_or_else(PoisonError::into_inner) = line;
 }
 

@@ -144,8 +144,8 @@ impl Instance {
             wants_reference: abi::FLY_REFERENCE_CONFIGURED,
             configuration: Text::new(""),
             starts_in_motion: 0,
-            has_control_began: 0,
             control_began: 0,
+            has_control_began: 0,
         };
         call!(self.describe(&raw mut given))?;
         expect_array("signals", given.signals, given.signal_count)?;

@@ -31,8 +31,8 @@ fn the_header_is_laid_out_as_the_rust_side() {
         Frame { size, time, values, value_count, groups, group_count, group_size }
         Error { kind, text, start, end, buffer, capacity, message_length, help_length }
         Signal { name, unit, class_, group }
-        Description { size, signals, signal_count, signal_size, groups, group_count, wants_reference, configuration, starts_in_motion, has_control_began,
-            control_began }
+        Description { size, signals, signal_count, signal_size, groups, group_count, wants_reference, configuration, starts_in_motion, control_began,
+            has_control_began }
         Configuration { size, text, vehicle, rate_hz, seed, armed, instance, context, resolve_path }
         Host { size, log_enabled, log }
         ReportSink { context, line }
@@ -79,6 +79,8 @@ fn version_3_0_is_this() {
             ),
             (40, 72, 88)
         );
+        // Where 3.3 ends, with its padding: plugins of 3.3 may write anything there.
+        assert_eq!(offset_of!(Description, control_began), 80);
     }
 }
 

@@ -66,8 +66,11 @@ pub fn copy(
         .first(FRAME)
         .is_some_and(|first| first < *times.start())
     {
+        // Damage may have hidden an earlier one.
+        let is_whole = container.damage.count == 0;
         let began = found
             .first(CONTROL)
+            .filter(|_| is_whole)
             .and_then(|time| i64::try_from(time).ok());
         let start = head.flight().start;
         begin_in_flight(&mut records, began.map(|time| start.saturating_add(time)));

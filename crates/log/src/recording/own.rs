@@ -200,7 +200,10 @@ impl Reader {
                     Some(Topic::Frame) => self.decode(data).map(|()| self.has_next = true),
                     Some(Topic::Command) if has_current => self.attach(data),
                     Some(Topic::Control) if has_current => {
-                        self.control_began.get_or_insert(self.current.time);
+                        // Damage before may have hidden an earlier one.
+                        if self.container.damage.count == 0 {
+                            self.control_began.get_or_insert(self.current.time);
+                        }
                         Ok(())
                     }
                     _ => Ok(()),

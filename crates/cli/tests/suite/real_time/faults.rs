@@ -130,7 +130,7 @@ const FAULTS: &[Fault] = &[
     signal("SIGUSR1", "-USR1"),
     Fault { code: 128 + 6, ..lasting("abort", "", "told to land; the process ends") }.named("`abort` in the plugin"),
     Fault { code: 128 + 11, ..lasting("invalid address", "", "told to land; the process ends") }.named("the plugin writes to an invalid address"),
-    Fault { code: 128 + 11, says: "overflowed its stack", ..lasting("endless recursion", "", "told to land; the process ends") }.named("the plugin calls itself for ever"),
+    Fault { code: 128 + 6, says: "overflowed its stack", ..lasting("endless recursion", "", "told to land; the process ends") }.named("the plugin calls itself for ever"),
     Fault { code: 3, ..lasting("exit", "ended from within", "told to land; the process ends") }.named("`exit` in the plugin"),
     Fault { code: 3, ..lasting("end of the frames", "its frames end while the vehicle is commanded", "landed") },
     Fault { outside: Outside::Ignored("-HUP"), code: 0, says: "flown after", happens: "flown on",

@@ -327,7 +327,9 @@ impl Session {
         if is_silent && is_ours && !self.is_silent {
             let what = "no heartbeats: whether the vehicle is still in our mode is not known";
             tracing::error!("{what}");
-            self.events.push(what.to_owned());
+            if !self.events.iter().any(|event| event == what) {
+                self.events.push(what.to_owned());
+            }
         }
         self.is_silent = is_silent;
     }

@@ -92,6 +92,8 @@ pub(super) struct TakeOff {
     height: f64,
     begun: i64,
     sent: Sent,
+    /// Whether it climbs, or has said that it will.
+    is_under_way: bool,
     /// Since when it has been within tolerance, and where it got there.
     steady: Option<(i64, Vector)>,
 }
@@ -142,13 +144,14 @@ impl Sent {
                     let since = self.refused.map_or(now, |(since, _)| since);
                     self.refused = Some((since, result));
                 }
-                Outcome::Accepted { .. } => {
+                Outcome::Accepted { certain, .. } => {
                     self.acknowledged = true;
                     self.refused = None;
                     // Its heartbeat may arrive only once a second.
-                    self.next = match insists {
-                        true => now.saturating_add(3 * AGAIN),
-                        false => i64::MAX,
+                    self.next = if insists || !certain {
+                        now.saturating_add(3 * AGAIN)
+                    } else {
+                        i64::MAX
                     };
                 }
                 _ => {}
@@ -226,6 +229,7 @@ impl Task {
             height,
             begun: now,
             sent: Sent::new(now, timeout),
+            is_under_way: false,
             steady: None,
         })
     }
@@ -423,8 +427,8 @@ impl Session {
             }
             Some(command) => {
                 self.stream = Stream::None;
-                let begun = climbed > CLIMBED || task.sent.acknowledged;
-                if begun {
+                task.is_under_way |= climbed > CLIMBED || task.sent.acknowledged;
+                if task.is_under_way {
                     // Whether or not it was acknowledged.
                     task.sent.ticket = None;
                 } else {
