@@ -477,20 +477,7 @@ impl Flight<'_> {
             let name = self.link.name();
             tracing::error!("the backend `{name}` ended the flight: {message}");
         }
-        let report = self.pilot.supervisor().report();
-        let handed = (self.link).hand_back(report.terminated, report.touched_down);
-        for failure in handed.not_landed.iter().chain(&handed.not_stopped) {
-            tracing::warn!("{failure}");
-            self.notes.push(failure.clone());
-        }
-        // Landing belongs to the flight: one that nobody saw the end of was not simply flown.
-        let is_usual = matches!(end, End::Completed | End::OutOfFrames | End::Interrupted);
-        let is_safe = is_usual || end == End::SafetyStop;
-        let end = match handed.not_landed {
-            _ if is_safe && self.link.is_taken_over() => End::TakenOver,
-            Some(why) if is_usual => End::Backend(why),
-            _ => end,
-        };
+        let end = self.hand_back(end);
         let verdict = Verdict::of(
             &end,
             Evidence {
@@ -579,6 +566,24 @@ impl Flight<'_> {
         summary.notes = std::mem::take(&mut self.notes);
         summary.end = end;
         summary
+    }
+
+    /// Hands the vehicle back and stops the backend; errors are notes. Returns the end of a flight to which its landing belongs: one that nobody saw the end
+    /// of was not simply flown.
+    fn hand_back(&mut self, end: End) -> End {
+        let report = self.pilot.supervisor().report();
+        let handed = (self.link).hand_back(report.terminated, report.touched_down);
+        for failure in handed.not_landed.iter().chain(&handed.not_stopped) {
+            tracing::warn!("{failure}");
+            self.notes.push(failure.clone());
+        }
+        let is_usual = matches!(end, End::Completed | End::OutOfFrames | End::Interrupted);
+        let is_safe = is_usual || end == End::SafetyStop;
+        match handed.not_landed {
+            _ if is_safe && self.link.is_taken_over() => End::TakenOver,
+            Some(why) if is_usual => End::Backend(why),
+            _ => end,
+        }
     }
 
     fn interventions(&self) -> Interventions {

@@ -84,7 +84,6 @@ impl<'a> Flight<'a> {
         let solver = configuration.controller.allocation;
         let energy =
             (!is_shadow && is_direct).then(|| EnergyWatch::new(&mut guidance, commands.len()));
-        let bodies = system.model.bodies().count();
         let is_real_time = info.clock == Clock::RealTime;
         // In these flights the vehicle is not under our control: without commands, or flown by another controller.
         let recording = is_shadow || backend.description().configuration.is_some();
@@ -97,7 +96,7 @@ impl<'a> Flight<'a> {
             pace,
             solver,
             energy,
-            Tracking::new(bodies, configuration.tolerance.of_errors()),
+            tracking(configuration),
             (truth, envelope.as_ref().map(Envelope::of_verdict)),
         )?;
 
@@ -161,6 +160,12 @@ impl<'a> Flight<'a> {
             wall_start: jiff::Timestamp::now(),
         })
     }
+}
+
+/// Records the errors of all bodies.
+fn tracking(configuration: &Configuration) -> Tracking {
+    let bodies = configuration.system.model.bodies().count();
+    Tracking::new(bodies, configuration.tolerance.of_errors())
 }
 
 /// When the reference began, if it did before this part of a recorded flight, ns.
