@@ -35,7 +35,7 @@ pub fn logs_of_many_flights(before: ExitCode) -> Outcome {
     }
     let tests = [
         "logs::six_flights_at_once_leave_six_logs",
-        "logs::a_kill_costs_at_most_a_tenth_of_a_second",
+        "logs::real_time::a_kill_costs_at_most_a_tenth_of_a_second",
     ];
     let mut command = workspace::cargo_at_root()?;
     command
