@@ -32,7 +32,7 @@ const CHECKS: &[(&str, &str)] = &[
 ];
 
 /// The tests of modules called `real_time`, which fly in real time and mostly wait: beside what computes.
-const REAL_TIME: &str = "test --workspace --tests -- real_time:: --test-threads=4";
+const REAL_TIME: &str = "test --workspace --tests -- real_time:: --test-threads=3";
 
 /// What computes, in order.
 const COMPUTED: &[(&str, &str)] = &[

@@ -546,7 +546,10 @@ fn keys_are_checked_where_they_stand() {
         ),
         ("filter.delay = 2", "expected at most 1 s"),
         ("gnss.position_noise = [1, 0, 1]", "expected more than 0"),
-        ("magnetometer.field = [0, 0, 0]", "expected more than 0"),
+        (
+            "magnetometer.field = [0, 0, 0]",
+            "expected a vector with a finite length of more than 0",
+        ),
         ("state = 'guessed'", "expected"),
     ] {
         let error = Configuration::from_toml("brick", &text(line))
