@@ -32,7 +32,7 @@ impl Descent {
         }
     }
 
-    /// The same for a vehicle that is led by this governor from its last `reference`: over the place where it can stop. Its velocity is believed as far as it
+    /// The same for a vehicle that is led by this governor from its last `reference` (not from where the governor had it): over the place where it can stop. Its velocity is believed as far as it
     /// is near that of the reference: a limit may have been exceeded by a measurement only.
     pub fn where_it_stops(
         state: &State<f64>,

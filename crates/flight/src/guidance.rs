@@ -333,7 +333,7 @@ impl Guidance {
             Plant::Vehicle {
                 descent_rate,
                 failsafe,
-                followed,
+                point,
                 governor,
                 ..
             } => {
@@ -341,7 +341,7 @@ impl Guidance {
                 let state = state(predictor);
                 *failsafe = Some(match governor {
                     Some(governor) => {
-                        let descent = Descent::where_it_stops(&state, rate, followed, governor);
+                        let descent = Descent::where_it_stops(&state, rate, point, governor);
                         governor.restart();
                         descent
                     }
