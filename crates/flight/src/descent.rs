@@ -18,6 +18,7 @@ pub struct Descent {
     start: Vector3<f64>,
     level: SO3<f64>,
     rate: f64,
+    /// Whether the governor still leads the vehicle to it.
     is_led: bool,
 }
 
@@ -32,8 +33,8 @@ impl Descent {
         }
     }
 
-    /// The same for a vehicle that is led by this governor from its last `reference` (not from where the governor had it): over the place where it can stop. Its velocity is believed as far as it
-    /// is near that of the reference: a limit may have been exceeded by a measurement only.
+    /// The same for a vehicle that this governor leads: over the place where it can stop. Its velocity is believed as far as it is near that of
+    /// the last `reference`, before the governor: a limit may have been exceeded by a measurement only, which the governor has followed.
     pub fn where_it_stops(
         state: &State<f64>,
         rate: f64,
