@@ -171,7 +171,7 @@ impl ActuatedDynamics {
         self.ground.is_some()
     }
 
-    /// The largest penetration speed (m/s) of a contact point of the bodies that move with this one, since the last call, over all states evaluated;
+    /// The largest penetration speed (m/s) of a contact point of the bodies that move with this one, since the last call for one of them, over all states evaluated;
     /// `None` without contact.
     pub fn take_contact_speed(&mut self, model: &Model<f64>, body: BodyId) -> Option<f64> {
         let ground = self.ground.as_mut()?;

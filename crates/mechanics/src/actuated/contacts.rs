@@ -88,11 +88,10 @@ impl GroundContacts {
     /// The largest penetration speed (m/s) of a point of the bodies that move with this one, since the last call.
     pub fn take_speed(&mut self, model: &Model<f64>, body: BodyId) -> f64 {
         let carrier = root(model, body);
-        let speeds = self.bodies.iter_mut().map(|touching| {
-            let speed = std::mem::take(&mut touching.speed);
-            if touching.root == carrier { speed } else { 0.0 }
-        });
-        speeds.fold(0.0, f64::max)
+        let own = self.bodies.iter_mut();
+        let own = own.filter(|touching| touching.root == carrier);
+        own.map(|touching| std::mem::take(&mut touching.speed))
+            .fold(0.0, f64::max)
     }
 
     /// Passes the wrenches of the ground on the bodies in the workspace's state to the caller, for these bristles, and computes the rates of the

@@ -27,8 +27,10 @@ pub(crate) fn toml(system: &System) -> String {
     let mut out = Text(String::new());
     out.key("name", &quoted(&system.name));
     out.key("gravity", &vector(system.model.gravity()));
-    for (body, joint) in system.model.bodies().zip(&system.joints) {
-        out.body(system, body, joint);
+    for body in system.model.described() {
+        if let Some(joint) = system.joint(body) {
+            out.body(system, body, joint);
+        }
     }
     for spring in system.model.springs() {
         out.spring(&spring);

@@ -38,6 +38,7 @@ impl Model<f64> {
             inertia: link.inertia.as_ref().map(PseudoInertia::cast),
             spring: link.spring.as_ref().map(JointSpring::cast),
             drag: link.drag.as_ref().map(Drag::cast),
+            described: link.described,
             x: link.x,
             xi: link.xi,
         };

@@ -9,7 +9,8 @@ use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 
 /// # Configurations
 ///
-/// These functions panic unless slices have [`config_dim`](Model::config_dim) and [`dof`](Model::dof) entries.
+/// These functions panic if slices have fewer than [`config_dim`](Model::config_dim) and [`dof`](Model::dof) entries; they leave further ones, as of
+/// actuators behind a velocity, alone.
 impl<T: RealField + Copy> Model<T> {
     /// All angles and positions zero, all attitudes those of the parents.
     pub fn neutral_configuration(&self) -> Vec<T> {
@@ -31,7 +32,7 @@ impl<T: RealField + Copy> Model<T> {
     /// `A(x)`, nu x n, Konz (3.17).
     ///
     /// # Panics
-    /// If the shape of `A` is wrong.
+    /// If `A` is smaller.
     pub fn kinematic_matrix(&self, x: &[T], A: &mut DMatrix<T>) {
         A.fill(T::zero());
         let (mut unit, mut rate) = ([T::zero(); 6], [T::zero(); 12]);

@@ -111,17 +111,17 @@ impl<T: RealField + Copy> Model<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn to_builder(&self) -> ModelBuilder<T> {
-        let mut links: Vec<_> = self.bodies().zip(&self.links).collect();
-        // In the order of the description, which is that of their coordinates.
-        links.sort_by_key(|(_, link)| (link.x, link.xi));
-        let bodies = links.into_iter().map(|(body, link)| Body {
-            name: self.name(body).to_owned(),
-            parent: self.names[link.parent].to_string(),
-            placement: link.placement,
-            joint: link.joint,
-            inertia: link.inertia,
-            spring: link.spring,
-            drag: link.drag,
+        let bodies = self.described().map(|body| {
+            let link = &self.links[body.index() - 1];
+            Body {
+                name: self.name(body).to_owned(),
+                parent: self.names[link.parent].to_string(),
+                placement: link.placement,
+                joint: link.joint,
+                inertia: link.inertia,
+                spring: link.spring,
+                drag: link.drag,
+            }
         });
         ModelBuilder {
             gravity: self.gravity,
@@ -129,6 +129,13 @@ impl<T: RealField + Copy> Model<T> {
             springs: self.springs().collect(),
             dampers: self.dampers().collect(),
         }
+    }
+
+    /// The bodies in the order of the description, which is that of their coordinates: a child may stand before its parent.
+    pub(crate) fn described(&self) -> impl Iterator<Item = BodyId> {
+        let mut bodies: Vec<_> = self.bodies().zip(&self.links).collect();
+        bodies.sort_by_key(|(_, link)| link.described);
+        bodies.into_iter().map(|(body, _)| body)
     }
 
     /// The same system with another inertia of a body: same bodies and coordinates, but it needs its own [`Workspace`](super::Workspace), which stores the
@@ -423,6 +430,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 inertia: body.inertia,
                 spring: body.spring,
                 drag: body.drag,
+                described: index,
                 x: starts[index].0,
                 xi: starts[index].1,
             });
@@ -431,6 +439,8 @@ impl<T: RealField + Copy> ModelBuilder<T> {
         model.tree = Arc::new(Tree::new(&model.links));
         for spring in self.springs {
             let (a, b) = ends(&model, "spring", &spring.a, &spring.b)?;
+            let numbers = is_finite(&spring.rest) && is_finite_moment(&spring.stiffness);
+            expect_finite(numbers, "spring", &spring.a, &spring.b)?;
             model.springs.push(SpringLink {
                 a,
                 b,
@@ -439,6 +449,8 @@ impl<T: RealField + Copy> ModelBuilder<T> {
         }
         for damper in self.dampers {
             let (a, b) = ends(&model, "damper", &damper.a, &damper.b)?;
+            let numbers = is_finite_moment(&damper.damping);
+            expect_finite(numbers, "damper", &damper.a, &damper.b)?;
             model.dampers.push(DamperLink {
                 a,
                 b,
@@ -453,6 +465,20 @@ impl<T: RealField + Copy> ModelBuilder<T> {
 fn is_finite<T: RealField + Copy>(pose: &SE3<T>) -> bool {
     let numbers = pose.rotation.matrix().iter().chain(pose.translation.iter());
     numbers.copied().all(|number| number.is_finite())
+}
+
+fn is_finite_moment<T: RealField + Copy>(moment: &SecondMoment<T>) -> bool {
+    moment
+        .matrix4()
+        .iter()
+        .all(nalgebra::ComplexField::is_finite)
+}
+
+fn expect_finite(are_finite: bool, element: &str, a: &str, b: &str) -> Result<(), ModelError> {
+    let what = || format!("all numbers of the {element} between `{a}` and `{b}`");
+    are_finite
+        .then_some(())
+        .ok_or_else(|| ModelError::NotFinite { what: what() })
 }
 
 /// An order of the bodies in which parents precede children and which otherwise preserves that of the description.

@@ -350,3 +350,30 @@ fn more_in_a_loaded_system() {
     }
     assert!(count >= 5, "only {count} systems");
 }
+
+/// A child may stand before its parent: the coordinates keep their order.
+#[test]
+fn coordinates_keep_their_order() {
+    let text = "name = 'x'\n[bodies.hand]\nparent = 'arm'\njoint = { type = 'revolute', axis = [0, 1, 0] }\nmass = 1\ninertia = [1, 1, 1]\n\
+         [bodies.arm]\njoint = { type = 'planar', axis = [1, 0, 0] }\nmass = 2\ninertia = [1, 1, 1]\n\
+         [bodies.plate]\nparent = 'arm'\njoint = 'fixed'\nmass = 2\ninertia = [1, 1, 1]\n";
+    let system = System::from_toml(text).unwrap();
+    let again = System::from_toml(&system.to_toml()).unwrap();
+    let names = |system: &System| -> Vec<String> {
+        let bodies = system.model.bodies();
+        bodies
+            .map(|body| system.model.name(body).to_owned())
+            .collect()
+    };
+    assert_eq!(names(&again), names(&system));
+    for name in ["plate", "hand", "arm"] {
+        let [range, expected] = [&again, &system].map(|system| {
+            let body = system.model.body_id(name).unwrap();
+            (
+                system.model.velocity_range(body),
+                system.model.config_range(body),
+            )
+        });
+        assert_eq!(range, expected, "{name}");
+    }
+}

@@ -142,3 +142,39 @@ fn springs_without_a_minimum_are_refused() {
     // A spring that pushes is no error as long as the others hold.
     assert!(Stiffness::from_springs(&[spring(2.0, 1.0), spring(-1.0, 0.5)]).is_ok());
 }
+
+/// A number that is none would turn all forces into such.
+#[test]
+fn springs_and_dampers_are_finite() {
+    use fly_mechanics::multibody::{Body, Damper, Joint, Model, ModelError, Spring};
+    let inertia = fly_mechanics::PseudoInertia::from_center(
+        1.0,
+        nalgebra::Vector3::zeros(),
+        nalgebra::Matrix3::identity(),
+    );
+    let model = || Model::builder().body(Body::new("a", Joint::free()).inertia(inertia.unwrap()));
+    let nan = fly_mechanics::SecondMoment::from_points([(f64::NAN, nalgebra::Vector3::zeros())]);
+    let spring = Spring {
+        a: "world".to_owned(),
+        b: "a".to_owned(),
+        rest: fly_lie::SE3::identity(),
+        stiffness: nan,
+    };
+    let damper = Damper {
+        a: "world".to_owned(),
+        b: "a".to_owned(),
+        damping: nan,
+    };
+    for (built, element) in [
+        (model().spring(spring).build(), "spring"),
+        (model().damper(damper).build(), "damper"),
+    ] {
+        let Err(ModelError::NotFinite { what }) = built else {
+            panic!("{element}")
+        };
+        assert_eq!(
+            what,
+            format!("all numbers of the {element} between `world` and `a`")
+        );
+    }
+}

@@ -218,7 +218,15 @@ fn make_physical(
 ) -> Result<PseudoInertia<f64>, DescriptionError> {
     let error = match (mass.alone, non_physical_inertia) {
         (Ok(inertia), _) => return Ok(inertia),
-        (Err(error), NonPhysicalInertia::Refuse) => return Err(refused(link, error)),
+        (Err(error), NonPhysicalInertia::Refuse) => {
+            // A mass without extent has an inertia about a joint that swings it.
+            let is_point = spread(&mass.moment).amax() == 0.0;
+            let point = PseudoInertia::point_mass(mass.moment.weight(), mass.center);
+            return point
+                .ok()
+                .filter(|_| is_point)
+                .ok_or_else(|| refused(link, error));
+        }
         (Err(error), NonPhysicalInertia::Raise) => error,
     };
     let (raised, change) = raise(mass, error).map_err(|error| refused(link, error))?;

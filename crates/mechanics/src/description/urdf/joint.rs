@@ -33,8 +33,8 @@ pub(super) struct Described {
     pub data: JointData,
 }
 
-/// The joint that carries a link; the root link's is not in the file.
-pub(super) fn joint(branch: &Branch<'_>) -> Result<Described, DescriptionError> {
+/// The joint that carries a link; the root link's is not in the file, and has this name.
+pub(super) fn joint(branch: &Branch<'_>, of_root: &str) -> Result<Described, DescriptionError> {
     let Some((name, element)) = &branch.joint else {
         return Ok(Described {
             motion: match branch.root {
@@ -44,7 +44,7 @@ pub(super) fn joint(branch: &Branch<'_>) -> Result<Described, DescriptionError> 
             placement: SE3::identity(),
             damping: None,
             data: JointData {
-                name: branch.link.to_owned(),
+                name: of_root.to_owned(),
                 limits: JointLimits::default(),
             },
         });

@@ -104,7 +104,7 @@ pub enum UrdfMotors {
 /// What to do with a non-physical inertia, which no distribution of mass has, as many files contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NonPhysicalInertia {
-    /// An error that says why.
+    /// An error that says why. A point mass, which has no moments of inertia of its own, is none.
     #[default]
     Refuse,
     /// Raises the principal moments until they are those of a distribution of mass, and notes by how much.
@@ -123,8 +123,9 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
 
     let mut builder = Model::builder().gravity(options.gravity);
     let (mut joints, mut elements) = (Vec::new(), Vec::new());
+    let root = tree.root_joint();
     for branch in branches {
-        let joint = joint::joint(&branch)?;
+        let joint = joint::joint(&branch, &root)?;
         let mut body = Body::new(branch.link, joint.motion)
             .parent(branch.parent)
             .placed(joint.placement);

@@ -166,6 +166,15 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// A name for the joint that carries the root: the link's, or one that no joint has.
+    pub fn root_joint(&self) -> String {
+        let mut name = self.links[self.root].0.to_owned();
+        while self.joints().any(|(other, _)| other == name) {
+            name.push_str("_root");
+        }
+        name
+    }
+
     /// All joints with their names.
     pub fn joints(&self) -> impl Iterator<Item = (&'a str, &Element<'a>)> {
         let both = self.joint_names.iter().zip(&self.carried_by);

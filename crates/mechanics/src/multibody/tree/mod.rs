@@ -29,6 +29,8 @@ pub struct Link<T: RealField + Copy> {
     pub inertia: Option<PseudoInertia<T>>,
     pub spring: Option<JointSpring<T>>,
     pub drag: Option<Drag<T>>,
+    /// Its place in the description.
+    pub described: usize,
     /// The offset of its coordinates in the configuration.
     pub x: usize,
     /// The offset of its coordinates in the velocity.
