@@ -33,7 +33,7 @@
 
 use fly_lie::operators::hat3;
 use fly_mechanics::{FreeBody, SecondMoment};
-use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Matrix6xX, Vector3};
+use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Matrix3x2, Matrix6xX, Vector3};
 
 use crate::matching::complement;
 use crate::template::Pair;
@@ -122,11 +122,17 @@ pub fn polynomial_of_roots(roots: [f64; 4]) -> [f64; 4] {
 /// let roots = [Complex::new(-1.0, 2.0), Complex::new(-1.0, -2.0), Complex::new(-3.0, 0.0)];
 /// assert_eq!(polynomial(&roots), Some(vec![15.0, 11.0, 5.0]));
 /// assert_eq!(polynomial(&roots[..1]), None);
+/// // In any order, and where coefficients vanish.
+/// let undamped = [0.5, 2.0, -0.5, -2.0].map(|im| Complex::new(0.0, im));
+/// assert_eq!(polynomial(&undamped), Some(vec![1.0, 0.0, 4.25, 0.0]));
 /// ```
 pub fn polynomial(roots: &[Complex<f64>]) -> Option<Vec<f64>> {
     let p = product(roots);
-    let real = |c: &Complex<f64>| c.im.abs() <= 1e-9 * c.norm().max(f64::MIN_POSITIVE);
-    p.iter().all(real).then(|| p.iter().map(|c| c.re).collect())
+    // What the coefficients would be if nothing cancelled.
+    let sizes: Vec<f64> = roots.iter().map(|root| -root.norm()).collect();
+    let mut pairs = p.iter().zip(product(&sizes));
+    let is_real = pairs.all(|(c, size)| c.im.abs() <= 1e-9 * size);
+    is_real.then(|| p.iter().map(|c| c.re).collect())
 }
 
 /// The product of all `s - root`: coefficients in ascending order, without the leading 1.
@@ -145,19 +151,13 @@ fn product<T: ComplexField + Copy>(roots: &[T]) -> Vec<T> {
 
 /// The centres of percussion `[eps_x, eps_y]` of the actuators, m, Konz (5.176). With the wrenches that the inputs cannot
 /// produce written as `[1, 0, 0, 0, t_y, 0]` and `[0, 1, 0, t_x, 0, 0]` about the centre of mass, `eps_x = Theta_y t_y/m`,
-/// `eps_y = -Theta_x t_x/m`.
+/// `eps_y = -Theta_x t_x/m`. Products of inertia do not matter where `t = 0`, as on all vehicles whose rotors point along body z:
+/// the side force is missing alone, and turning the body takes the torques that the inputs have.
 ///
 /// # Errors
-/// [`PoleError::Vehicle`] if these wrenches do not have this form, or if the inertia is not diagonal.
+/// [`PoleError::Vehicle`] if these wrenches do not have this form, or if products of inertia couple them to other axes.
 pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], PoleError> {
     let inertia = body.inertia();
-    let Theta = inertia.inertia_about_center();
-    let diagonal = Matrix3::from_diagonal(&Theta.diagonal());
-    if (Theta - diagonal).amax() > 1e-6 * Theta.amax() {
-        return Err(PoleError::Vehicle(
-            "the inertia about the centre of mass is not diagonal".into(),
-        ));
-    }
     // Torques about the centre of mass.
     let mut about_center = B.clone();
     let shift = hat3(&inertia.center_of_mass()) * B.fixed_rows::<3>(0);
@@ -184,11 +184,19 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
             "a side force is coupled to lift, or to a torque about an axis that is not perpendicular to it".into(),
         ));
     }
-    let m = inertia.mass();
-    Ok([
-        Theta[(1, 1)] * form[(4, 0)] / m,
-        -Theta[(0, 0)] * form[(3, 1)] / m,
-    ])
+    let (m, Theta) = (inertia.mass(), inertia.inertia_about_center());
+    let levers: Matrix3x2<f64> = Theta * form.fixed_rows::<3>(3) / m;
+    let foreign = [(0, 0), (1, 1), (2, 0), (2, 1)].map(|at| levers[at].abs());
+    if foreign
+        .iter()
+        .any(|x| *x > 1e-6 * (Theta.amax() / m).sqrt())
+    {
+        return Err(PoleError::Vehicle(
+            "a side force is coupled to a torque, and the products of inertia about the centre of mass couple that to other axes"
+                .into(),
+        ));
+    }
+    Ok([levers[(1, 0)], -levers[(0, 1)]])
 }
 
 /// The parameters of one plane for a polynomial, Konz (5.162), (5.163).

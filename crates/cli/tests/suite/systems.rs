@@ -528,7 +528,7 @@ max_descent_time = 20.0
 plugin = "sim"
 
 [backend.sim]
-initial = { position = [0.5, 0.0, 0.0] }
+initial = { position = [1.5, 0.0, 0.0] }
 faults = [{ kind = "missing", from = 0.15, until = inf }]
 "#;
 

@@ -14,6 +14,7 @@
 //! - [`MatchingSearch`] solves it numerically for any pairs of any system;
 //! - [`StateFeedback`] places the poles without a template, or minimises a [`QuadraticCost`]: the classical methods, as a baseline.
 
+mod eigenvectors;
 mod polynomial;
 mod pvtol;
 pub mod riccati;

@@ -3,10 +3,11 @@
 
 use nalgebra::{Complex, DMatrix, DVector};
 
+use super::eigenvectors;
 use super::riccati::riccati;
 use super::sylvester::sylvester;
 use crate::lehmer::Lehmer;
-use crate::linear::LinearModel;
+use crate::linear::{LinearModel, eigenvalues};
 
 /// The design of a state feedback.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +169,16 @@ pub enum PlacementError {
         /// The numbers given.
         found: [usize; 3],
     },
+    /// Rounding moves poles: the system can hardly be moved so by its inputs.
+    #[error(
+        "rounding moves the pole {asked} to {found}: the inputs hardly act on this motion; choose slower poles, or poles further apart"
+    )]
+    Inaccurate {
+        /// The pole, or the mean of those near each other, 1/s.
+        asked: Complex<f64>,
+        /// Its place, 1/s.
+        found: Complex<f64>,
+    },
     /// No stabilising optimal gains exist.
     #[error(
         "there are no optimal gains: the system is not stabilisable, or an unstable mode has no cost"
@@ -181,10 +192,10 @@ impl StateFeedback {
     ///
     /// With as many independent inputs as degrees of freedom each coordinate gets two poles and is decoupled from the others. With fewer,
     /// the gains are unique for a single input; for several inputs, of the many solutions one with well-conditioned eigenvectors is
-    /// chosen, so that it is robust to model errors.
+    /// chosen, so that it is robust to model errors. A pole that is repeated more often than there are inputs has too few eigenvectors for that.
     ///
     /// # Errors
-    /// [`PlacementError`].
+    /// [`PlacementError`]; [`PlacementError::Inaccurate`] if rounding moves a pole by more than a hundredth.
     pub fn place(model: &LinearModel, poles: &[Complex<f64>]) -> Result<Self, PlacementError> {
         let factors = Self::check(model.dof(), poles)?;
         if model.inertia.clone().cholesky().is_none() {
@@ -193,7 +204,38 @@ impl StateFeedback {
         if let Some(feedback) = Self::decoupled(model, &factors) {
             return Ok(feedback);
         }
-        Self::coupled(model, &factors).ok_or(PlacementError::Uncontrollable)
+        let (F, G) = model.first_order().ok_or(PlacementError::Mass)?;
+        if G.ncols() == 0 || rank_of_reachable(&F, &G) < F.nrows() {
+            return Err(PlacementError::Uncontrollable);
+        }
+        let found = [
+            eigenvectors::gains(&F, &G, poles),
+            chained_gains(&F, &G, &factors),
+        ];
+        let judged = found.into_iter().flatten().filter_map(|K| {
+            let missed = missed(poles, &eigenvalues(&(&F - &G * &K))?);
+            Some((missed, K))
+        });
+        let (accurate, others): (Vec<_>, Vec<_>) =
+            judged.partition(|(missed, _)| missed.error <= ACCURATE);
+        // Which of both bears a wrong model better depends on how near the poles are to each other.
+        let scattered = accurate
+            .into_iter()
+            .map(|(_, K)| (scatter(&F, &G, &K, poles), K));
+        let Some((_, K)) = scattered.min_by(|(a, _), (b, _)| a.total_cmp(b)) else {
+            let best = others
+                .iter()
+                .min_by(|(a, _), (b, _)| a.error.total_cmp(&b.error));
+            return Err(best.map_or(PlacementError::Uncontrollable, |(missed, _)| {
+                let Missed { asked, found, .. } = *missed;
+                PlacementError::Inaccurate { asked, found }
+            }));
+        };
+        let n = model.dof();
+        Ok(Self {
+            stiffness: K.columns(0, n).into_owned(),
+            damping: K.columns(n, n).into_owned(),
+        })
     }
 
     /// The gains of least cost, from the algebraic [Riccati equation](super::riccati), for the continuous loop, which is stable for any gain above half of
@@ -282,44 +324,95 @@ impl StateFeedback {
             damping: inverse.solve(&(&model.inertia * of(1) - &model.damping))?,
         })
     }
+}
 
-    /// Solves `(F - G K) X = X L`, where L has the poles, for X with `K X = Y` given: `F X - X L = G Y`, `K = Y X^-1`.
-    fn coupled(model: &LinearModel, factors: &[[f64; 2]]) -> Option<Self> {
-        let (n, p) = (model.dof(), model.inputs.ncols());
-        let (F, G) = model.first_order()?;
-        if p == 0 || rank_of_reachable(&F, &G) < 2 * n {
-            return None;
+/// K of `(F - G K) X = X L`, where L has the poles, for X with `K X = Y` given: `F X - X L = G Y`, `K = Y X^-1`.
+fn chained_gains(F: &DMatrix<f64>, G: &DMatrix<f64>, factors: &[[f64; 2]]) -> Option<DMatrix<f64>> {
+    let (m, p) = (F.nrows(), G.ncols());
+    let L = chained(factors);
+    let mut numbers = Lehmer(20_210_427);
+    let mut best: Option<(f64, DMatrix<f64>)> = None;
+    for _ in 0..64 {
+        // F - G K0 must share no pole with L: apply a preliminary gain K0, and add it afterwards.
+        let scale = F.norm() / G.norm();
+        let before = DMatrix::from_fn(p, m, |_, _| scale * numbers.next());
+        let Y = DMatrix::from_fn(p, m, |_, _| numbers.next());
+        let Some(X) = sylvester(&(F - G * &before), &L, &(G * &Y)) else {
+            continue;
+        };
+        // Columns of unit length: only their directions matter to the conditioning.
+        let lengths = X.column_iter().map(|c| c.norm());
+        let unit = &X * DMatrix::from_diagonal(&DVector::from_iterator(m, lengths.map(f64::recip)));
+        let singular = unit.singular_values();
+        let condition = singular.max() / singular.min();
+        let Some(gain) = X.transpose().lu().solve(&Y.transpose()) else {
+            continue;
+        };
+        if condition.is_finite() && best.as_ref().is_none_or(|(least, _)| condition < *least) {
+            best = Some((condition, before + gain.transpose()));
         }
-        let L = chained(factors);
-        let mut numbers = Lehmer(20_210_427);
-        let mut best: Option<(f64, DMatrix<f64>)> = None;
-        for _ in 0..64 {
-            // F - G K0 must share no pole with L: apply a preliminary gain K0, and add it afterwards.
-            let scale = F.norm() / G.norm();
-            let before = DMatrix::from_fn(p, 2 * n, |_, _| scale * numbers.next());
-            let Y = DMatrix::from_fn(p, 2 * n, |_, _| numbers.next());
-            let Some(X) = sylvester(&(&F - &G * &before), &L, &(&G * &Y)) else {
-                continue;
-            };
-            // Columns of unit length: only their directions matter to the conditioning.
-            let lengths = X.column_iter().map(|c| c.norm());
-            let unit = &X
-                * DMatrix::from_diagonal(&DVector::from_iterator(2 * n, lengths.map(f64::recip)));
-            let singular = unit.singular_values();
-            let condition = singular.max() / singular.min();
-            let Some(gain) = X.transpose().lu().solve(&Y.transpose()) else {
-                continue;
-            };
-            if condition.is_finite() && best.as_ref().is_none_or(|(least, _)| condition < *least) {
-                best = Some((condition, before + gain.transpose()));
-            }
-        }
-        let (_, K) = best?;
-        Some(Self {
-            stiffness: K.columns(0, n).into_owned(),
-            damping: K.columns(n, n).into_owned(),
-        })
     }
+    best.map(|(_, K)| K)
+}
+
+/// Poles are accurate to this part of them.
+const ACCURATE: f64 = 0.01;
+/// Poles that are nearer to each other than this part of them are counted together: rounding moves each of them far, but not their mean.
+const TOGETHER: f64 = 0.05;
+
+/// The pole that is missed most.
+struct Missed {
+    error: f64,
+    asked: Complex<f64>,
+    found: Complex<f64>,
+}
+
+/// How far poles move, as a part of what was asked, in models whose entries are wrong by a thousandth.
+fn scatter(F: &DMatrix<f64>, G: &DMatrix<f64>, K: &DMatrix<f64>, asked: &[Complex<f64>]) -> f64 {
+    let mut numbers = Lehmer(2026);
+    let mut of_model = || {
+        let wrong = F.map(|entry| entry * (1.0 + 1e-3 * numbers.next()));
+        let found = eigenvalues(&(wrong - G * K)).unwrap_or_default();
+        let away = |s: &Complex<f64>| {
+            let distances = asked.iter().map(|t| (s - t).norm() / t.norm());
+            distances.fold(f64::INFINITY, f64::min)
+        };
+        found.iter().map(away).fold(0.0, f64::max)
+    };
+    (0..8).map(|_| of_model()).sum()
+}
+
+/// Compares the means of the poles that lie together with those of the nearest poles found.
+fn missed(asked: &[Complex<f64>], found: &[Complex<f64>]) -> Missed {
+    let mean = |of: &[Complex<f64>]| of.iter().sum::<Complex<f64>>() / of.len() as f64;
+    let (mut left, mut found) = (asked.to_vec(), found.to_vec());
+    let mut worst = Missed {
+        error: 0.0,
+        asked: Complex::default(),
+        found: Complex::default(),
+    };
+    while let Some(first) = left.pop() {
+        let mut cluster = vec![first];
+        while let Some(next) = left.iter().position(|s| {
+            let near = |t: &Complex<f64>| (s - t).norm() <= TOGETHER * t.norm();
+            cluster.iter().any(near)
+        }) {
+            cluster.push(left.swap_remove(next));
+        }
+        let wanted = mean(&cluster);
+        found.sort_by(|a, b| (a - wanted).norm().total_cmp(&(b - wanted).norm()));
+        let nearest: Vec<_> = found.drain(..cluster.len().min(found.len())).collect();
+        let got = mean(&nearest);
+        let error = (got - wanted).norm() / wanted.norm().max(f64::MIN_POSITIVE);
+        if error.is_nan() || error > worst.error {
+            worst = Missed {
+                error,
+                asked: wanted,
+                found: got,
+            };
+        }
+    }
+    worst
 }
 
 /// Real quadratic factors `s^2 + d s + k` as `[k, d]` of all the poles, pairing the slowest real ones; `None` if they are not those of a real
