@@ -225,7 +225,7 @@ fn parameters(
             .fastest_observer(system, start, margins, step)
             .map_err(failed)?;
         let bandwidth = observer.bandwidth;
-        settings.disturbance.get_or_insert_default().bandwidth = bandwidth;
+        settings.disturbance.get_or_insert_default().bandwidth = Some(bandwidth);
         (found.margins, found.observer) = (Some(margins), Some(observer));
     }
     Ok((settings, found))

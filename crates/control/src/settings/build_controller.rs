@@ -222,11 +222,11 @@ impl ControllerSettings {
         }
         let controller = controller.with_delay(self.actuators.delay);
         let mut controller = controller.with_tilt_priority(priority)?;
-        if let Some(disturbance) = self.observer() {
+        if let Some(bandwidth) = self.observer() {
             let refused = |error: BandwidthError| {
                 SettingsError::new("disturbance.bandwidth", error.to_string())
             };
-            let observed = controller.with_disturbance_observer(disturbance.bandwidth);
+            let observed = controller.with_disturbance_observer(bandwidth);
             controller = observed.map_err(refused)?;
         }
         match limits {

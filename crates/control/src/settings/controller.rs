@@ -124,26 +124,17 @@ pub struct ControllerSettings {
 
 /// The table `[controller.disturbance]`: the disturbance observer, whose estimate is compensated.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DisturbanceSettings {
-    /// How fast it converges, rad/s, > 0: errors of the estimate decay as `exp(-bandwidth t)`. Default 4.
-    pub bandwidth: f64,
+    /// How fast it converges, rad/s, > 0: errors of the estimate decay as `exp(-bandwidth t)`. Default 4; 50 for `indi`.
+    pub bandwidth: Option<f64>,
     /// Detect failed actuators of a vehicle. Default false.
     pub detect_failures: bool,
 }
 
 /// The arm that converts angular to linear acceleration for the priority, m.
 const ARM: f64 = 1.0;
-
-impl Default for DisturbanceSettings {
-    fn default() -> Self {
-        Self {
-            bandwidth: 4.0,
-            detect_failures: false,
-        }
-    }
-}
 
 /// The table `[controller.actuators]`: compensation of the lag and the delay of the actuators.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -198,8 +189,8 @@ impl ControllerSettings {
         if self.approach.template().is_some() {
             self.refuse("cascade", self.cascade.is_some())?;
         }
-        if let Some(disturbance) = &self.disturbance {
-            positive("disturbance.bandwidth", disturbance.bandwidth)?;
+        if let Some(bandwidth) = self.disturbance.and_then(|observer| observer.bandwidth) {
+            positive("disturbance.bandwidth", bandwidth)?;
         }
         self.actuators.validate()?;
         self.limits.validate()?;

@@ -258,7 +258,7 @@ impl ControllerSettings {
     /// The observer with this bandwidth.
     fn observing(&self, bandwidth: f64) -> DisturbanceSettings {
         DisturbanceSettings {
-            bandwidth,
+            bandwidth: Some(bandwidth),
             ..self.disturbance.unwrap_or_default()
         }
     }

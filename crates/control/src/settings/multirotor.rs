@@ -2,13 +2,11 @@
 
 use fly_mechanics::{System, Vehicle};
 
-use super::{
-    AllocationMethod, ApproachSettings, ControllerSettings, DisturbanceSettings, PoleSettings,
-    SettingsError,
-};
+use super::{AllocationMethod, ApproachSettings, ControllerSettings, PoleSettings, SettingsError};
 use crate::baselines::{Multirotor, MultirotorGains, MultirotorLaw};
 
-/// The bandwidth of the filter of `indi`, rad/s: 8 Hz.
+/// The bandwidth of the observer, rad/s; that of the filter of `indi` is 8 Hz.
+const OBSERVER: f64 = 4.0;
 const INDI: f64 = 50.0;
 
 impl ControllerSettings {
@@ -77,13 +75,13 @@ impl ControllerSettings {
         Ok(Multirotor::new(&vehicle, law, gains, limits))
     }
 
-    /// The observer, which `indi` always has.
-    pub fn observer(&self) -> Option<DisturbanceSettings> {
-        let of_filter = || DisturbanceSettings {
-            bandwidth: INDI,
-            ..DisturbanceSettings::default()
-        };
-        let filter = (self.approach == ApproachSettings::Indi).then(of_filter);
-        self.disturbance.or(filter)
+    /// The bandwidth of the observer, rad/s, which `indi` always has; `None` without one.
+    pub fn observer(&self) -> Option<f64> {
+        let is_filter = self.approach == ApproachSettings::Indi;
+        let usual = if is_filter { INDI } else { OBSERVER };
+        match &self.disturbance {
+            Some(disturbance) => Some(disturbance.bandwidth.unwrap_or(usual)),
+            None => is_filter.then_some(usual),
+        }
     }
 }

@@ -85,7 +85,7 @@ fn faster(
     let observer = found.observer.as_ref();
     ControllerSettings {
         disturbance: observer.map(|observer| DisturbanceSettings {
-            bandwidth: times[2] * observer.bandwidth,
+            bandwidth: Some(times[2] * observer.bandwidth),
             ..DisturbanceSettings::default()
         }),
         ..tuned.expect("parameters")

@@ -99,9 +99,9 @@ fn put_settings(
     changes: Changes,
 ) -> Option<()> {
     let controller = table(document.as_table_mut(), "controller")?;
-    if let (true, Some(observer)) = (changes.observer, settings.disturbance) {
+    if let (true, Some(bandwidth)) = (changes.observer, settings.observer()) {
         let observed = table(controller, "disturbance")?;
-        put(observed, "bandwidth", observer.bandwidth);
+        put(observed, "bandwidth", bandwidth);
     }
     if !changes.parameters {
         return Some(());
