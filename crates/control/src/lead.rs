@@ -46,6 +46,15 @@ pub struct Lead {
     fraction: f64,
 }
 
+/// When a vehicle turns so fast that the whole lag of its actuators is led: by more than this angle (rad) within the longest lag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FastTurn {
+    /// By its angular velocity, planned or not.
+    OfBody(f64),
+    /// By the difference of its angular velocity from that of the reference.
+    Unplanned(f64),
+}
+
 /// Why a lead cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -137,8 +146,8 @@ where
     lead: Lead,
     /// Whether the whole lag is compensated, whatever the lead's fraction, until the body turns slowly.
     pub(crate) is_full: bool,
-    /// Whether that begins whenever the body turns fast.
-    pub(crate) fills_when_fast: bool,
+    /// When that begins, if it does.
+    pub(crate) fast_turn: Option<FastTurn>,
     /// The plant a moment later, with everything derived from its state.
     pub(crate) plant: P,
     pub(crate) law: Law<f64, P::Dof, Dyn>,
@@ -176,7 +185,7 @@ where
         Self {
             lead,
             is_full: false,
-            fills_when_fast: false,
+            fast_turn: None,
             plant: plant.clone(),
             law: law.clone(),
             desired: DesiredMotion::of_dof(n),
@@ -194,6 +203,14 @@ where
             input: DVector::zeros(p),
             commands: [vec![0.0; p], vec![0.0; p]],
         }
+    }
+
+    /// Whether the whole lag is compensated from now on. Nothing is known of the goal's rate if it was not.
+    pub(crate) fn fill(&mut self, is_full: bool) {
+        if is_full && self.fraction() == 0.0 {
+            self.goal.known = [false; 2];
+        }
+        self.is_full = is_full;
     }
 
     pub(crate) fn lead(&self) -> &Lead {

@@ -8,7 +8,7 @@ use fly_control::analysis::{Attainable, LyapunovGuarantee};
 use fly_control::disturbance::{Failure, HoverEstimate};
 use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
-use fly_control::lead::Lead;
+use fly_control::lead::{FastTurn, Lead};
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
 use fly_control::setpoints::Demand;
@@ -26,6 +26,24 @@ use crate::health::Spin;
 use crate::reference::FlightReference;
 use crate::supervisor::Fault;
 use crate::yaw::{Yaw, without_yaw};
+
+/// A vehicle that turns otherwise than planned by more than this within the longest lag of its rotors, rad, may tumble: they lose a part of their torque,
+/// and push with another part about wrong axes.
+const TUMBLE: f64 = 0.3;
+/// One whose yaw is given up turns for long, and less is too much.
+const SLOW_TURN: f64 = 0.1;
+
+/// Lets the law lead the whole lag of the rotors while the vehicle turns fast.
+fn lead_when_turning(controller: &mut Controller, vehicle: &Vehicle, holds_yaw: bool) {
+    let fast = if holds_yaw {
+        FastTurn::Unplanned(TUMBLE)
+    } else {
+        FastTurn::OfBody(SLOW_TURN)
+    };
+    if let Ok(lead) = Lead::of_rotors(&vehicle.rotors, 0.0) {
+        controller.set_lead_when_turning(lead, fast);
+    }
+}
 
 /// A reference and the control law that follows it.
 ///
@@ -113,12 +131,14 @@ impl Guidance {
         descent_rate: f64,
     ) -> Self {
         let joint = model.bodies().next().and_then(|body| model.joint(body));
+        let mut controller = Box::new(controller);
+        lead_when_turning(&mut controller, vehicle, true);
         let at_rest = ReferencePoint::at_rest(SE3::identity());
         Self {
             rest_input: ReferenceInputs::new(vehicle).at(&at_rest).input,
             plant: Plant::Vehicle {
                 reference,
-                controller: Box::new(controller),
+                controller,
                 governor: governor.map(Box::new),
                 joint: *joint.expect("a vehicle has a body"),
                 point: at_rest,
@@ -753,8 +773,7 @@ impl Guidance {
                     governor.restart();
                 }
                 controller.set_spin(design);
-                let lead = Lead::of_rotors(&vehicle.rotors, 0.0).ok();
-                controller.set_lead_when_turning(lead.filter(|_| !holds_yaw));
+                lead_when_turning(controller, vehicle, holds_yaw);
                 Ok(())
             }
             Plant::System { controller, .. } => controller.set_input_bounds(lower, upper),

@@ -11,7 +11,7 @@ use super::{Controller, Step};
 use crate::ReferencePoint;
 use crate::kinematics::OneBody;
 use crate::law::LawError;
-use crate::lead::{Ahead, Lead};
+use crate::lead::{Ahead, FastTurn, Lead};
 use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant};
 use crate::spin::{SpinDesign, SpinLaw};
@@ -49,7 +49,7 @@ impl Controller<FreeBodyPlant> {
         // With constant matrices the law always exists, and no metric can be rejected.
         let done = self.advance(elapsed, state, reference);
         debug_assert_eq!(done, Ok(()));
-        self.choose_lead(state);
+        self.choose_lead(state, reference);
         &self.step
     }
 
@@ -66,7 +66,7 @@ impl Controller<FreeBodyPlant> {
         if let (None, Some(spin)) = (&design, &self.spin) {
             let lead = spin.design().lead().clone();
             if let Some(ahead) = self.lead_anew(lead) {
-                ahead.is_full = true;
+                ahead.fill(true);
             }
         }
         let gravity = *self.plant.body().gravity();
@@ -74,20 +74,18 @@ impl Controller<FreeBodyPlant> {
         self.spin = design.map(|design| Box::new(SpinLaw::new(design, gravity, input)));
     }
 
-    /// From the next step on leads the whole lag of these actuators whenever the body turns by more than 0.1 rad within
-    /// the longest of them, whatever lead is configured: for a body whose yaw is given up. `None` ends it once the body
-    /// turns slowly. Baselines with internal state cannot. Allocates.
+    /// From the next step on leads the whole lag of these actuators once the body turns fast, and until it turns by less than 0.1 rad within the
+    /// longest of them, whatever lead is configured: torques that lag act about the axes where the body was, and spin it up. Baselines with internal
+    /// state cannot. Allocates.
     ///
     /// # Panics
     /// If the number of actuators is not p.
-    pub fn set_lead_when_turning(&mut self, lead: Option<Lead>) {
-        let fills_when_fast = lead.is_some();
-        let ahead = match lead {
-            Some(lead) => self.lead_anew(lead),
-            None => self.ahead.as_deref_mut(),
-        };
-        if let Some(ahead) = ahead {
-            ahead.fills_when_fast = fills_when_fast;
+    pub fn set_lead_when_turning(&mut self, lead: Lead, fast: FastTurn) {
+        if self.ahead.is_none() {
+            self.lead_anew(lead);
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.fast_turn = Some(fast);
         }
     }
 
@@ -103,11 +101,24 @@ impl Controller<FreeBodyPlant> {
     }
 
     /// Begins or ends to lead the whole lag, as the body turns.
-    fn choose_lead(&mut self, state: &State<f64>) {
-        if let Some(ahead) = &mut self.ahead {
-            let turn = angular(&state.twist).norm() * ahead.longest_lag();
-            ahead.is_full = turn > SLOW_TURN && (ahead.is_full || ahead.fills_when_fast);
-        }
+    fn choose_lead(&mut self, state: &State<f64>, goal: &ReferencePoint) {
+        let Some(ahead) = &mut self.ahead else {
+            return;
+        };
+        let is_fast = |fast: &FastTurn| {
+            let (rate, most) = match fast {
+                FastTurn::OfBody(most) => (angular(&state.twist), *most),
+                FastTurn::Unplanned(most) => {
+                    let planned = goal.pose.rotation.act(&angular(&goal.twist));
+                    let planned = state.pose.rotation.inverse().act(&planned);
+                    (angular(&state.twist) - planned, *most)
+                }
+            };
+            rate.norm() * ahead.longest_lag() > most
+        };
+        let is_fast = ahead.fast_turn.as_ref().is_some_and(is_fast);
+        let turn = angular(&state.twist).norm() * ahead.longest_lag();
+        ahead.fill(turn > SLOW_TURN && (ahead.is_full || is_fast));
     }
 
     /// The spinning-hover law; `None` while it is not in use.
