@@ -55,6 +55,26 @@ pub struct StateBinding {
     pub group: GroupBinding,
     /// Whether its four values are a unit quaternion.
     pub quaternion: bool,
+    /// From which of its values on they are velocities.
+    pub velocity: usize,
+}
+
+impl StateBinding {
+    /// A group of this name.
+    pub fn new(name: &str, group: GroupBinding) -> Self {
+        let quantity = name.rsplit('.').next().unwrap_or(name);
+        let velocity = match quantity {
+            "linear" | "angular" => 0,
+            // A joint with one coordinate: its position, then its velocity.
+            number if number.bytes().all(|c| c.is_ascii_digit()) => 1,
+            _ => group.length,
+        };
+        Self {
+            group,
+            quaternion: quantity == QUATERNION,
+            velocity,
+        }
+    }
 }
 
 /// Maps a backend's signals to the state and the commands.
@@ -204,12 +224,7 @@ fn state(
 ) -> Result<Vec<StateBinding>, BindingError> {
     let bound: Option<Vec<_>> = groups
         .iter()
-        .map(|name| {
-            Some(StateBinding {
-                group: bind(description, name)?,
-                quaternion: name.ends_with(QUATERNION),
-            })
-        })
+        .map(|name| Some(StateBinding::new(name, bind(description, name)?)))
         .collect();
     bound.ok_or_else(|| BindingError::Measurements {
         backend: backend.to_owned(),

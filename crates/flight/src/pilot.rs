@@ -85,6 +85,8 @@ pub struct Pilot {
     observation: Observation,
     /// Why the source of the state reading_fault the last frame.
     reading_fault: Option<Fault>,
+    /// Whether the state is [frozen](Self::repeats_itself).
+    is_frozen: bool,
     /// Time of the first complete frame, ns: the zero of flight time.
     start: Option<i64>,
     previous: i64,
@@ -135,6 +137,10 @@ const STUCK: f64 = 0.5;
 const UNLOADED: f64 = 0.5;
 /// … for this long (ns) stands on the ground: in the air it would by now fall at 5 m/s.
 const TOUCHDOWN: i64 = 1_000_000_000;
+/// The same state for so many times `safety.stale_ms` is frozen …
+const FROZEN: i64 = 5;
+/// … if by its velocities the vehicle has moved this far (m, rad) meanwhile.
+const MOVED: f64 = 0.05;
 /// A vehicle below this height above the ground, m, may be standing on it.
 const CLEARANCE: f64 = 0.05;
 
@@ -156,6 +162,7 @@ impl Pilot {
             velocity: groups.iter().position(|group| group == LINEAR_VELOCITY),
             is_velocity_new: false,
             observation: Observation::new(&parts.binding),
+            is_frozen: false,
             stamps: vec![i64::MIN; parts.binding.state.len()],
             parts,
             reading_fault: None,
@@ -391,9 +398,13 @@ impl Pilot {
 
     /// Updates the state: to the measured one, or to the prediction corrected by the groups that are still valid.
     fn observe(&mut self, time: i64, reading: Reading, frame: &Frame) -> Result<(), Fault> {
-        let parts = &mut self.parts;
         self.observation
-            .read(&parts.binding, frame, time, parts.stale_after);
+            .read(&self.parts.binding, frame, time, self.parts.stale_after);
+        self.is_frozen = self.repeats_itself();
+        if self.is_frozen {
+            self.observation.freeze(&self.parts.binding);
+        }
+        let parts = &mut self.parts;
         let verdict = match reading {
             Reading::Fresh => self.observation.verdict(),
             Reading::Faulty(fault) | Reading::None(fault) => Err(fault),
@@ -458,6 +469,19 @@ impl Pilot {
             self.is_velocity_new |= Some(group) == self.velocity;
         }
         verdict
+    }
+
+    /// Whether the state of a vehicle that flies repeats itself and cannot be true: by its own velocities it moves.
+    fn repeats_itself(&self) -> bool {
+        let repeated = self.observation.repeated();
+        if repeated <= FROZEN.saturating_mul(self.parts.stale_after) {
+            return false;
+        }
+        // It does not begin on the ground, and lasts into a failsafe.
+        if self.parts.supervisor.mode() != Mode::Flying || self.parts.is_shadow {
+            return self.is_frozen;
+        }
+        self.observation.fastest(&self.parts.binding) * seconds(repeated) > MOVED
     }
 
     /// Runs the controller towards the current reference and checks its commands.

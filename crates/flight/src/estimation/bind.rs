@@ -69,12 +69,7 @@ pub(super) fn sensors(
     backend: &str,
     description: &Description,
 ) -> Result<Bound, EstimatorError> {
-    let offered = |name: &str| {
-        Some(StateBinding {
-            group: bind(description, name)?,
-            quaternion: name.ends_with("quaternion"),
-        })
-    };
+    let offered = |name: &str| Some(StateBinding::new(name, bind(description, name)?));
     let missing = |needed: String| EstimatorError::Missing {
         backend: backend.to_owned(),
         needed,

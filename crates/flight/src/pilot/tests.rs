@@ -69,6 +69,8 @@ enum Wrong {
     NoFrame,
     NotFinite(usize),
     Stale(usize),
+    /// The values of the last frame under new stamps.
+    Frozen,
 }
 
 /// A hold of 50 ms and a failsafe of 4 s.
@@ -169,9 +171,11 @@ impl Bench {
                 }
             }
             let values = &mut self.frame.values;
-            values[..3].copy_from_slice(self.plant.pose.translation.as_slice());
-            values[3..7].copy_from_slice(self.plant.pose.rotation.to_quaternion().as_slice());
-            values[7..].copy_from_slice(self.plant.twist.as_slice());
+            if !matches!(wrong, Wrong::Frozen) {
+                values[..3].copy_from_slice(self.plant.pose.translation.as_slice());
+                values[3..7].copy_from_slice(self.plant.pose.rotation.to_quaternion().as_slice());
+                values[7..].copy_from_slice(self.plant.twist.as_slice());
+            }
             if let Wrong::NotFinite(value) = wrong {
                 values[value] = f64::NAN;
             }

@@ -25,8 +25,7 @@ pub enum Fault {
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
-    /// A sensor of the estimator (by its group) has repeated the same values with new stamps for longer than
-    /// `safety.stale_ms`.
+    /// A group of a sensor or of the whole state repeats the same values with new stamps, too long to be true.
     Frozen(usize),
     /// The estimator is waiting for the measurements that it starts from, or its estimate has not converged.
     Unconverged,

@@ -229,6 +229,8 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     memset(frame->values, 0, frame->value_count * sizeof *frame->values);
     frame->values[3] = 1.0;
     move(self, now());
+    if (strikes(self, "frozen state"))
+        frame->values[7] = 0.1;
     frame->values[2] = self->height;
     frame->values[9] = self->speed;
 #ifdef PILOT

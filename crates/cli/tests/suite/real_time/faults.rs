@@ -94,6 +94,9 @@ const FAULTS: &[Fault] = &[
     lasting("stale data", "is stale: levelling and descending", DESCENT),
     lasting("invalid data", "is marked invalid: levelling and descending", DESCENT),
     lasting("data that is not finite", "is not finite: levelling and descending", DESCENT),
+    Fault { set: &["--set", "flight.duration=4"],
+        ..lasting("frozen state", "repeats itself: levelling and descending", "noticed after 0.5 s; held, then a descent, then landed") }
+        .named("the same values with new stamps, of a vehicle that moves by its own account"),
     lasting("absurd data", "levelling and descending", "held; the law fails in the descent, too: sinks with 95 % of its weight; landed"),
     lasting("late reads without a frame", "no frame: levelling and descending", DESCENT).named("reads that are 20 ms late and bring nothing"),
     lasting("frames that repeat at once", "did not advance: levelling and descending", DESCENT),

@@ -4,6 +4,8 @@ use fly_control::ReferencePoint;
 use fly_control::analysis::ClosedLoop;
 use fly_control::governor::Governor;
 
+use nalgebra::Vector6;
+
 use super::*;
 
 #[test]
@@ -173,11 +175,9 @@ fn a_failsafe_whose_law_fails_lets_the_vehicle_sink_level_and_never_repeats_a_th
     assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
 }
 
-/// After a failsafe the governor restarts from the vehicle's position.
-#[test]
-fn a_governor_begins_anew_after_a_failsafe() {
-    let far = State::at_rest(SE3::new(SO3::identity(), Vector3::new(40.0, 0.0, 0.0)));
-    let mut bench = Bench::new(DESCEND, far);
+/// A bench with a governor, and what it is made of. It resumes after a failsafe.
+fn governed(start: State<f64>) -> (Bench, ControllerSettings, Governor) {
+    let mut bench = Bench::new(DESCEND, start);
     let settings: ControllerSettings = toml::from_str(CONTROLLER).expect("settings");
     let settings = settings.governed(&bench.vehicle);
     let system = System::from_toml(VEHICLE).expect("a system");
@@ -201,6 +201,37 @@ fn a_governor_begins_anew_after_a_failsafe() {
         resume: true,
         ..policy(DESCEND)
     });
+    (bench, settings, governor)
+}
+
+/// Without frames, and without a limit that ends the flight first: the governor has followed what was measured wrongly.
+#[test]
+fn a_glitch_of_the_velocity_does_not_send_it_away() {
+    let (mut bench, ..) = governed(State::at_rest(SE3::identity()));
+    bench.run(500, Wrong::Nothing);
+    let twist = bench.plant.twist;
+    for _ in 0..5 {
+        bench.plant.twist = twist;
+        bench.plant.twist[0] = 60.0;
+        bench.tick(Wrong::Nothing);
+    }
+    bench.plant = State::at_rest(SE3::identity());
+    for _ in 0..1000 {
+        bench.tick(Wrong::NoFrame);
+    }
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Descending);
+    let predictor = bench.pilot.predictor();
+    let body = predictor.tracked().expect("a free body");
+    let goal = predictor.pose(body, &bench.pilot.point().configuration);
+    // 60 m/s for 10 ms and the hold of 50 ms, in which it is predicted, and what the law corrects by itself.
+    assert!(goal.translation.xy().norm() < 60.0 * 0.06 + 2.0, "{goal:?}");
+}
+
+/// After a failsafe the governor restarts from the vehicle's position.
+#[test]
+fn a_governor_begins_anew_after_a_failsafe() {
+    let far = State::at_rest(SE3::new(SO3::identity(), Vector3::new(40.0, 0.0, 0.0)));
+    let (mut bench, settings, governor) = governed(far);
     // It moves fast when frames are lost.
     bench.run(1000, Wrong::Nothing);
     assert!(bench.plant.twist[0] < -1.0);
@@ -228,4 +259,39 @@ fn a_governor_begins_anew_after_a_failsafe() {
             .governor()
             .is_some_and(Governor::is_active)
     );
+}
+
+/// An estimator that hangs while its stamps go on: what the vehicle says of its velocity is not true of its position.
+#[test]
+fn a_state_that_repeats_itself_is_not_flown_on() {
+    let start = State {
+        pose: SE3::new(SO3::identity(), Vector3::new(0.5, 0.0, 0.0)),
+        twist: Vector6::zeros(),
+    };
+    let mut bench = Bench::new(DESCEND, start);
+    bench.run(150, Wrong::Nothing);
+    let speed = bench.known().twist.amax();
+    assert!(speed > 0.2, "{speed}");
+    // 0.05 m by the velocity, and not before 100 ms; then the hold of 50 ms.
+    let expected = (0.05 / speed).max(0.1);
+    let decisions = bench.run(400, Wrong::Frozen);
+    let noticed = decisions.iter().position(|decision| !decision.computed);
+    let noticed = noticed.expect("noticed") as f64 * seconds(TICK);
+    assert!((noticed - expected).abs() < 0.01, "{noticed} {expected}");
+    assert_eq!(bench.pilot.fault(), Some(Fault::Frozen(0)));
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Descending);
+    // It sinks, and knows it by the model, not by what repeats itself.
+    for z in [bench.known(), bench.plant].map(|state| state.pose.translation.z) {
+        assert!(z < -0.1, "{z}");
+    }
+}
+
+/// As a simulation without noise does, or a vehicle whose telemetry is coarse.
+#[test]
+fn a_vehicle_may_rest() {
+    let mut bench = Bench::new(DESCEND, State::at_rest(SE3::identity()));
+    bench.run(20, Wrong::Nothing);
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Flying);
+    bench.run(400, Wrong::Frozen);
+    assert_eq!(bench.pilot.fault(), None);
 }
