@@ -63,9 +63,9 @@ pub use telemetry::{Battery, Heartbeat, Sample, Telemetry, autopilot_name, type_
 
 #[cfg(feature = "links")]
 pub use vehicle::{
-    ClockOffset, Command, CommandError, Encoding, Found, Outcome, ParameterError, ParameterOutcome,
-    ParameterValue, Parameters, Rate, Ticket, UnmatchedAcks, Vehicle, VehicleError,
-    VehicleSettings,
+    Board, ClockOffset, Command, CommandError, Encoding, Found, Outcome, ParameterError,
+    ParameterOutcome, ParameterValue, Parameters, Rate, Ticket, UnmatchedAcks, Vehicle,
+    VehicleError, VehicleSettings,
 };
 
 /// The dialect that links speak: ArduPilot's, which holds the common messages and those that ArduPilot adds.

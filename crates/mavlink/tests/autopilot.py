@@ -37,6 +37,7 @@ key=                  64 hexadecimal digits: everything is signed, and what is n
 forger=0              somebody sends lies besides: unsigned, signed with another key, and what this autopilot has signed before
 loss=0 dup=0 jitter=0 garbage=0 half=0 burst=0     faults of the link, both ways: parts of the datagrams, jitter in s; after each loss nothing
                       passes for up to `burst` s
+board=7               its board's unique number
 seed=1
 """
 
@@ -566,7 +567,7 @@ class Autopilot:
         elif m.command == MAV.MAV_CMD_REQUEST_MESSAGE:
             self.acknowledge(m.command, OK)
             bits = MAV.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE if PX4 else MAV.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_C_CAST
-            self.send(MAV.MAVLink_autopilot_version_message(bits, 1, 0, 0, 0, [0] * 8, [0] * 8, [0] * 8, 0, 0, 0))
+            self.send(MAV.MAVLink_autopilot_version_message(bits, 1, 0, 0, 0, [0] * 8, [0] * 8, [0] * 8, 0, 0, int(option("board", 7))))
         elif m.command == MAV.MAV_CMD_DO_SET_MODE:
             number = int(m.param2) << 16 | int(m.param3) << 24 if PX4 else int(m.param2)
             wanted = [mode for mode, known in NUMBERS.items() if known == number]

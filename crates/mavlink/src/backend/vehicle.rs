@@ -391,9 +391,10 @@ impl<A: Airframe> MavlinkVehicle<A> {
             tracing::warn!("{mismatch}");
         }
         let system = u8::try_from(found.system).unwrap_or(0);
+        let board = vehicle.board(monotonic_now().saturating_add(STATE_WAIT));
         let record = match &self.settings.parameters_file {
-            Some(path) => Record { path: path.clone() },
-            None => Record::of(&make, system),
+            Some(path) => Record::at(path.clone(), board),
+            None => Record::of(&make, system, board),
         };
         // Nothing is changed on a vehicle that may be in the air.
         let is_armed = (vehicle.telemetry().heartbeat())
@@ -406,6 +407,22 @@ impl<A: Airframe> MavlinkVehicle<A> {
         };
         for line in &restored {
             tracing::warn!("left by an earlier flight: {line}");
+        }
+        if self.settings.parameters_file.is_none() {
+            let mut others = record.others(&make, system);
+            // Those of other boards are of other vehicles.
+            others.retain(|other| board.is_none() || *other == Record::shared(&make, system));
+            for other in others {
+                tracing::warn!(
+                    "`{}` keeps former parameters, of this vehicle or of another one with its system id: they are not set back now, {}",
+                    other.display(),
+                    if board.is_some() {
+                        "since that one did not tell its board"
+                    } else {
+                        "since this one does not tell its board"
+                    }
+                );
+            }
         }
         let mut health = Health::default();
         self.wait_until_ready(vehicle, autopilot, &mut health);

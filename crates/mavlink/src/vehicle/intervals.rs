@@ -21,7 +21,7 @@ const VERSION: u32 = 148;
 pub(super) enum Request {
     /// A message at this rate, Hz.
     Interval { id: u32, hz: f64 },
-    /// `AUTOPILOT_VERSION`, once.
+    /// `AUTOPILOT_VERSION`.
     Version,
 }
 

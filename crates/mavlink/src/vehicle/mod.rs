@@ -7,6 +7,7 @@
 //! messages go through wait-free queues. So no call here waits for another thread, except [`Vehicle::find`] and
 //! [`Vehicle::wait`], whose purpose is to wait.
 
+mod board;
 mod commands;
 mod error;
 mod intervals;
@@ -33,6 +34,7 @@ use crate::newest::{Newest, Publisher, newest};
 use crate::statistics::Statistics;
 use crate::telemetry::{Heartbeat, Telemetry};
 
+pub use board::Board;
 pub use commands::{Command, CommandError, Outcome, Ticket, UnmatchedAcks};
 pub use error::VehicleError;
 pub use monitor::Rate;
@@ -115,7 +117,14 @@ struct Observed {
     others: Vec<(u32, u8, MavType)>,
     rates: Vec<Rate>,
     clock: Option<ClockOffset>,
-    capabilities: Option<MavProtocolCapability>,
+    version: Option<Version>,
+}
+
+/// What `AUTOPILOT_VERSION` says.
+#[derive(Clone, Copy)]
+struct Version {
+    capabilities: MavProtocolCapability,
+    board: Option<Board>,
 }
 
 /// At most this many others are named.
@@ -216,6 +225,12 @@ impl Vehicle {
     /// The newest state, without blocking.
     pub fn telemetry(&self) -> Telemetry {
         self.look(|observed| observed.telemetry.clone())
+    }
+
+    /// The vehicle's board, as soon as it has said which it is, until `deadline` (ns of `CLOCK_MONOTONIC`); `None` for firmware that does not.
+    pub fn board(&self, deadline: i64) -> Option<Board> {
+        self.wait_for(deadline, |observed| observed.version.is_some());
+        self.look(|observed| observed.version)?.board
     }
 
     /// Rates of the vehicle's messages, over the last two seconds or so.
@@ -362,12 +377,12 @@ impl Vehicle {
     }
 
     fn encoding(&self) -> Encoding {
-        let (capabilities, heartbeat) = self.look(|observed| {
+        let (version, heartbeat) = self.look(|observed| {
             let heartbeat = observed.telemetry.heartbeat();
-            (observed.capabilities, heartbeat.copied())
+            (observed.version, heartbeat.copied())
         });
         let autopilot = heartbeat.map_or_else(Default::default, |newest| newest.value.autopilot);
-        Encoding::of(capabilities, autopilot)
+        Encoding::of(version.map(|version| version.capabilities), autopilot)
     }
 
     fn look<R: Default>(&self, look: impl FnOnce(&Observed) -> R) -> R {
@@ -447,7 +462,10 @@ impl Listener for Observer {
                 }
             }
             MavMessage::AUTOPILOT_VERSION(m) => {
-                self.observed.capabilities = Some(m.capabilities);
+                self.observed.version = Some(Version {
+                    capabilities: m.capabilities,
+                    board: Board::of(m),
+                });
                 news = true;
             }
             _ => {}
@@ -499,7 +517,7 @@ impl Observer {
             newest.telemetry.clone_from(&observed.telemetry);
             newest.vehicle = observed.vehicle;
             newest.clock = observed.clock;
-            newest.capabilities = observed.capabilities;
+            newest.version = observed.version;
             if lists || newest.rates != observed.rates {
                 newest.rates.clone_from(&observed.rates);
             }

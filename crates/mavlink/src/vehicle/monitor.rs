@@ -54,6 +54,7 @@ pub(super) struct Monitor {
     last_heartbeat: Option<(i64, Heartbeat)>,
     again: Again,
     rolled: bool,
+    has_version: bool,
     /// The vehicle to send requests to.
     target: Option<(u8, u8)>,
     intervals: Intervals,
@@ -70,6 +71,7 @@ impl Monitor {
             last_heartbeat: None,
             again: Again::default(),
             rolled: false,
+            has_version: false,
             target: None,
             intervals: Intervals::new(us),
             time_sync: TimeSync::new(us),
@@ -164,6 +166,7 @@ impl Monitor {
         match &received.message {
             MavMessage::HEARTBEAT(m) => self.heartbeat(Heartbeat::from(m), received),
             MavMessage::STATUSTEXT(m) => log_text(m),
+            MavMessage::AUTOPILOT_VERSION(_) => self.has_version = true,
             MavMessage::COMMAND_ACK(m) => self
                 .intervals
                 .take((received.system, received.component), m),
@@ -172,7 +175,11 @@ impl Monitor {
         if std::mem::take(&mut self.rolled) {
             tracing::debug!(rates = %Listed(&self.rates), "messages per second");
             let missing = |rate: &Rate| rate.wanted > 0.0 && rate.hz < ENOUGH * rate.wanted;
-            if self.rates.iter().any(missing) && self.again.is_due() {
+            let is_complete = self.has_version && !self.rates.iter().any(missing);
+            if !is_complete && self.again.is_due() {
+                if !self.has_version {
+                    self.intervals.ask(Request::Version);
+                }
                 self.ask(missing);
             }
         }
@@ -215,8 +222,10 @@ impl Monitor {
             .map(|system| (system, received.component));
         self.again = Again::default();
         self.intervals.forget();
-        self.ask(|rate| rate.wanted > 0.0);
+        // First: what is set on a vehicle waits for it.
+        self.has_version = false;
         self.intervals.ask(Request::Version);
+        self.ask(|rate| rate.wanted > 0.0);
     }
 
     fn ask(&mut self, which: impl Fn(&Rate) -> bool) {

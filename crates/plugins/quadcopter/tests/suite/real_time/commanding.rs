@@ -360,7 +360,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 20] = [
+    let cases: [fn(); 21] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
@@ -374,6 +374,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         what_may_be_armed_is_disarmed,
         a_flight_that_ends_while_it_arms_leaves_it_disarmed,
         wrong_parameters_are_not_flown_with,
+        parameters_of_another_vehicle_are_not_set_on_this_one,
         parameters_are_set_back_on_the_ground,
         a_take_off_counts_from_where_it_stands,
         lost_acknowledgements_and_refused_modes_are_got_over,
@@ -686,6 +687,27 @@ fn wrong_parameters_are_not_flown_with() {
         said,
         "GUID_OPTIONS = 1 again, was 0; DISARM_DELAY is 10, which was not set here: left as it is"
     );
+}
+
+/// Two vehicles with one system id, as most have, and one file.
+fn parameters_of_another_vehicle_are_not_set_on_this_one() {
+    let Some(flight) = Flight::new("ardupilot", &[], "") else {
+        return;
+    };
+    let flight = flight.unwrap();
+    std::fs::write(
+        flight.folder.path().join("parameters.txt"),
+        "# board 0000000000000008\nGUID_OPTIONS i32 1 0\n",
+    )
+    .unwrap();
+    let (report, lines) = flight.end();
+    assert_eq!(report["ints"]["GUID_OPTIONS"], 0);
+    let (_, said) = lines
+        .iter()
+        .find(|(name, _)| name == "parameters set back")
+        .unwrap();
+    let boards = "the board 0000000000000008; this vehicle's board: 0000000000000007";
+    assert!(said.contains(boards), "{said}");
 }
 
 /// The host ends while the vehicle is still landing.
