@@ -6,7 +6,7 @@ use fly_control::allocation::{Outcome, Solver};
 use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::AllocationMethod;
-use fly_hal::{CommandSet, Description, Frame};
+use fly_hal::{CommandSet, Description, Frame, Signal, signal};
 use fly_lie::SE3;
 use fly_log::{
     Control, Energies, Header, Histogram, LogError, Pace, Reference, Row, RunMetadata, State,
@@ -14,6 +14,7 @@ use fly_log::{
 };
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
+use fly_mechanics::multibody::JointKind;
 
 use crate::energy::EnergyWatch;
 use crate::envelope::Envelope;
@@ -81,13 +82,14 @@ pub(crate) fn header(description: &Description, system: &System) -> Header {
     let commands = names
         .chain(setpoints.iter().copied())
         .filter_map(|name| description.commands().find(|s| s.name == name));
+    let signals = description.frame_signals().chain(commands).cloned();
+    let with_unit = |signal: Signal| Signal {
+        unit: unit(&signal, system).unwrap_or(signal.unit),
+        ..signal
+    };
     Header {
         description: Description {
-            signals: description
-                .frame_signals()
-                .chain(commands)
-                .cloned()
-                .collect(),
+            signals: signals.map(with_unit).collect(),
             configuration: None,
             ..description.clone()
         },
@@ -101,6 +103,28 @@ pub(crate) fn header(description: &Description, system: &System) -> Header {
         solvers: SOLVERS.map(str::to_owned).to_vec(),
         ..Header::default()
     }
+}
+
+/// The unit of a value of a joint that slides or of its motor, which the backend need not know; `None` for others.
+fn unit(signal: &Signal, system: &System) -> Option<String> {
+    let unit = signal::unit_if_prismatic(&signal.name)?;
+    let mut parts = signal.name.rsplit('.').skip(1);
+    let number: usize = parts.next()?.parse().ok()?;
+    let (body, component) = match parts.next()? {
+        "motor" => {
+            let motor = system.inputs.motors().get(number)?;
+            (motor.joint, motor.component)
+        }
+        _ => (system.model.bodies().nth(number)?, 0),
+    };
+    // Translations come first.
+    let translations = match system.model.joint(body)?.kind() {
+        JointKind::Prismatic | JointKind::Cylindrical(_) => 1,
+        JointKind::Planar(_) => 2,
+        JointKind::Schoenflies(_) | JointKind::Free(_) => 3,
+        _ => 0,
+    };
+    (component < translations).then(|| unit.to_owned())
 }
 
 impl<'a> Recorder<'a> {

@@ -202,7 +202,8 @@ impl Description {
             faults.push(format!("`{name}` is not a canonical signal name{near}"));
             return;
         };
-        if signal.unit != meaning.unit {
+        let is_of_slider = signal::unit_if_prismatic(name).is_some_and(|unit| signal.unit == unit);
+        if signal.unit != meaning.unit && !is_of_slider {
             faults.push(format!(
                 "`{name}` is in `{}`, but its unit is `{}`",
                 signal.unit, meaning.unit

@@ -156,6 +156,7 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Measurement, "wind",                      XYZ,          "m/s",   "velocity of the air at the body's origin, world frame"),
         row(Measurement, "contact",                   &["speed"],   "m/s",   "largest penetration speed of the vehicle's contact points since the previous frame"),
+        row(Measurement, "contact.{i}",               &["speed"],   "m/s",   "the same of what moves with body i, if several bodies are free in the world"),
         row(Measurement, "imu.angular_velocity",      XYZ,          "rad/s", "angular velocity from the gyroscope, body frame"),
         row(Measurement, "imu.specific_force",        XYZ,          "m/s^2", "specific force from the accelerometer: acceleration minus gravity, body frame"),
         row(Measurement, "motion_capture.position",   XYZ,          "m",     "position of the body's origin from motion capture, world frame"),
@@ -221,6 +222,25 @@ pub fn meaning(name: &str) -> Option<Meaning> {
             group: group.to_owned(),
             summary: row.summary,
         })
+}
+
+/// The unit of this value of a joint or its motor if the joint is prismatic; `None` for other values.
+///
+/// ```
+/// use fly_hal::signal::unit_if_prismatic;
+/// assert_eq!(unit_if_prismatic("joint.2.velocity"), Some("m/s"));
+/// assert_eq!(unit_if_prismatic("truth.motor.0.effort"), Some("N"));
+/// assert_eq!(unit_if_prismatic("joint.2.angular.x"), None);
+/// ```
+pub fn unit_if_prismatic(name: &str) -> Option<&'static str> {
+    let plain = recorded_command(name).or_else(|| true_signal(name));
+    let (group, component) = plain.unwrap_or(name).rsplit_once('.')?;
+    match component {
+        "position" if matches("joint.{i}", group) => Some("m"),
+        "velocity" if matches("joint.{i}", group) => Some("m/s"),
+        "effort" if matches("motor.{i}", group) => Some("N"),
+        _ => None,
+    }
 }
 
 /// The names of one group, in the order of the table: `group_names("twist.linear")`. Empty if there is no such group,

@@ -138,6 +138,38 @@ fn a_falling_ball_hits_one_of_two() {
     assert!(error(&hit, 1) > error(&past, 1));
 }
 
+/// What one of them hits is its own crash, and no other's; the same as in a flight alone.
+#[test]
+fn one_that_hits_the_ground_has_crashed_and_the_other_has_not() {
+    let folder = Folder::new();
+    // The low one goes down to 1.3 m below its origin.
+    let vehicle = |name: &str, y: i32, is_low: bool| {
+        let reference = if is_low {
+            format!(
+                "kind = 'lissajous', amplitude = [0, 0, 1.3], angular_frequency = [1, 1, 2.5], phase = [0, 0, 0], offset = [0, {y}, 0]"
+            )
+        } else {
+            format!("kind = 'hover', position = [0, {y}, 0]")
+        };
+        format!(
+            "[[vehicles]]\nname = '{name}'\nconfig = 'quadcopter.toml'\ninitial = {{ position = [0, {y}, 0] }}\nreference = {{ {reference} }}\n"
+        )
+    };
+    for low in [0, 1] {
+        let text = [
+            "flight = { duration = 4.0 }\nbackend = { plugin = 'sim', sim = { ground = { height = -1.0 } } }\n",
+            &vehicle("left", 0, low == 0),
+            &vehicle("right", -3, low == 1),
+        ];
+        folder.write("both.toml", &text.concat());
+        let output = folder.fly(&["--config", "both.toml", "--json", "--log", "both.mcap"]);
+        assert_eq!(output.status.code(), Some(7), "{output:?}");
+        let data: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(data["vehicles"][low]["verdict"], "crashed");
+        assert_eq!(data["vehicles"][1 - low]["verdict"], "flown");
+    }
+}
+
 #[test]
 fn a_vehicle_is_set_by_name_or_number() {
     let folder = Folder::new();

@@ -17,6 +17,7 @@ impl Signals {
     pub fn of(vehicles: &[Member], index: usize, world: &System) -> Self {
         let (name, plant) = (&vehicles[index].name, &vehicles[index].plant);
         let mut names = HashMap::new();
+        let place = |body: &str| (world.model.bodies()).position(|b| world.model.name(b) == body);
         let measurements = |system: &System| {
             let model = &system.model;
             Measurements::new(model, Measurements::tracked(model))
@@ -34,13 +35,22 @@ impl Signals {
         if plant.model.body_count() > 1 {
             for (i, body) in plant.model.bodies().enumerate() {
                 let body = name_in_world(name, plant.model.name(body));
-                let place = (world.model.bodies()).position(|b| world.model.name(b) == body);
+                let place = place(&body);
                 if let Some(place) = place {
                     for part in ["position", "quaternion"] {
                         names.insert(format!("body.{place}.{part}"), format!("body.{i}.{part}"));
                     }
                 }
             }
+        }
+        // What the vehicle itself touches, not what another one does.
+        if let Some(own) = Measurements::tracked(&plant.model) {
+            let own = name_in_world(name, plant.model.name(own));
+            let alone = Measurements::tracked(&world.model);
+            let is_alone = alone.is_some_and(|body| world.model.name(body) == own);
+            let group = place(&own).filter(|_| !is_alone);
+            let group = group.map_or("contact".to_owned(), |place| format!("contact.{place}"));
+            names.insert(group, "contact".to_owned());
         }
         let before = &vehicles[..index];
         let rotors = |system: &System| system.inputs.rotors().as_slice().len();
@@ -113,6 +123,9 @@ mod tests {
         );
         assert_eq!(own(&b, "joint.1.quaternion.w"), "pose.quaternion.w");
         assert_eq!(own(&b, "joint.2.quaternion.w"), "joint.1.quaternion.w");
+        assert_eq!(own(&a, "truth.contact.0.speed"), "truth.contact.speed");
+        assert_eq!(own(&b, "truth.contact.1.speed"), "truth.contact.speed");
+        assert_eq!(own(&b, "truth.contact.speed"), "");
         assert_eq!(own(&b, "rotor.4.tilt"), "rotor.0.tilt");
         assert_eq!(own(&b, "actuator.5.health"), "actuator.1.health");
         assert_eq!(

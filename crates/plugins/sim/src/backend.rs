@@ -1,6 +1,7 @@
 //! The plant as a backend.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
@@ -25,8 +26,10 @@ pub struct Simulation {
     reports_wind: bool,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
-    /// The largest contact speed since the last frame, if some were lost, m/s.
-    untold_contact: Option<f64>,
+    /// The largest contact speeds since the last frame that arrived, m/s: of the tracked body and, if there are several, of each free one.
+    contacts: Vec<f64>,
+    /// The same since the last frame.
+    new_contacts: Vec<f64>,
     faults: Faults,
     /// The actuators whose health frames report, by their commands, and that health.
     health: Vec<(usize, f64)>,
@@ -71,8 +74,14 @@ impl Backend for Simulation {
         if reports_wind {
             names.extend(signal::group_names("wind"));
         }
+        let mut contacts = Vec::new();
         if plant.touches_ground() {
-            names.extend(signal::group_names("contact"));
+            let free = plant.free_bodies().map(|body| format!("contact.{body}"));
+            let groups: Vec<_> = iter::once("contact".to_owned()).chain(free).collect();
+            contacts.resize(groups.len(), 0.0);
+            for group in &groups {
+                names.extend(signal::group_names(group));
+            }
         }
         names.extend(
             plant
@@ -107,7 +116,8 @@ impl Backend for Simulation {
             measurements: measurements.dim(),
             reports_wind,
             lowest_voltage,
-            untold_contact: None,
+            new_contacts: contacts.clone(),
+            contacts,
             faults,
             health,
             ticks,
@@ -146,12 +156,16 @@ impl Backend for Simulation {
         self.next += 1;
         self.tell_health(frame);
         self.tell_battery(frame);
-        let contact = self.plant.take_contact_speed();
-        // What no frame told the next one tells.
-        let contact = contact.map(|speed| speed.max(self.untold_contact.unwrap_or(0.0)));
-        self.tell_truth(frame, contact);
+        self.plant.take_contact_speeds(&mut self.new_contacts);
+        for (untold, new) in self.contacts.iter_mut().zip(&self.new_contacts) {
+            *untold = untold.max(*new);
+        }
+        self.tell_truth(frame);
         let is_new = self.instruments.fill(time, &mut self.faults, frame);
-        self.untold_contact = contact.filter(|_| !is_new);
+        if is_new {
+            // What no frame told the next one tells.
+            self.contacts.fill(0.0);
+        }
         Ok(if is_new {
             ReadOutcome::Fresh
         } else {
@@ -235,7 +249,7 @@ impl Simulation {
     }
 
     /// Fills the last group of the frame, which faults do not affect. The measurements have been read.
-    fn tell_truth(&mut self, frame: &mut FrameMut, contact: Option<f64>) {
+    fn tell_truth(&mut self, frame: &mut FrameMut) {
         let inputs = self.plant.system().inputs.input_dim();
         let (actual, others) = self.truth[self.measurements..].split_at_mut(inputs);
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
@@ -245,10 +259,8 @@ impl Simulation {
         if self.reports_wind {
             wind.copy_from_slice(self.plant.wind().as_slice());
         }
-        let (told, others) = others.split_at_mut(usize::from(contact.is_some()));
-        for (to, speed) in told.iter_mut().zip(contact) {
-            *to = speed;
-        }
+        let (told, others) = others.split_at_mut(self.contacts.len());
+        told.copy_from_slice(&self.contacts);
         let mut count = 0;
         for (to, (_, speed)) in others.iter_mut().zip(self.plant.speeds()) {
             *to = speed;

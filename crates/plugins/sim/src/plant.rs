@@ -4,6 +4,7 @@ use fly_lie::SE3;
 use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::SystemState;
+use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::{ActuatedDynamicsError, JointRelease, System};
 use nalgebra::Vector3;
@@ -34,8 +35,8 @@ pub(crate) struct Plant {
     substeps: u32,
     responses: Vec<Response>,
     wind: Wind,
-    /// The body at whose origin the wind is told, and with whose airspeed turbulence passes.
-    in_wind: BodyId,
+    /// The body at whose origin the wind is told, and with whose airspeed turbulence passes; then, if there are several, those that are free in the world.
+    watched: Vec<BodyId>,
     /// Since the start, s.
     time: f64,
 }
@@ -127,7 +128,7 @@ impl Plant {
             substeps,
             responses: Vec::new(),
             wind: Wind::default(),
-            in_wind: BodyId::WORLD,
+            watched: vec![BodyId::WORLD],
             time: 0.0,
         })
     }
@@ -141,8 +142,15 @@ impl Plant {
     ) -> Self {
         self.stage.dynamics.set_air(wind.now());
         self.wind = wind;
-        let first = self.stage.system.model.bodies().next();
-        self.in_wind = body.or(first).unwrap_or(BodyId::WORLD);
+        let model = &self.stage.system.model;
+        let free: Vec<_> = (model.bodies())
+            .filter(|body| Measurements::is_free(model, *body))
+            .collect();
+        let in_wind = body.or(model.bodies().next()).unwrap_or(BodyId::WORLD);
+        self.watched = vec![in_wind];
+        if free.len() > 1 {
+            self.watched.extend(free);
+        }
         if responses.iter().any(|response| response.delay > 0.0) {
             let delays = responses.iter().map(|response| response.delay).collect();
             let mut on_their_way = CommandDelay::new(delays);
@@ -293,8 +301,8 @@ impl Plant {
         self.stage
             .workspace
             .update(model, &self.stage.motion.configuration, velocity);
-        let pose = self.stage.workspace.pose(BodyId::WORLD, self.in_wind);
-        let twist = self.stage.workspace.twist(BodyId::WORLD, self.in_wind);
+        let pose = self.stage.workspace.pose(BodyId::WORLD, self.watched[0]);
+        let twist = self.stage.workspace.twist(BodyId::WORLD, self.watched[0]);
         [pose.translation, pose.rotation.act(&linear(&twist))]
     }
 
@@ -309,13 +317,35 @@ impl Plant {
         self.stage.dynamics.touches_ground()
     }
 
-    /// The largest speed with which something that moves with the body in the wind went into the ground since this was asked last, m/s; `None` where nothing
-    /// touches it.
-    pub(crate) fn take_contact_speed(&mut self) -> Option<f64> {
+    /// The numbers of the bodies that are free in the world, if there are several.
+    pub(crate) fn free_bodies(&self) -> impl Iterator<Item = usize> {
+        let model = &self.stage.system.model;
+        let number = |body: &BodyId| model.bodies().position(|other| other == *body);
+        self.watched[1..].iter().filter_map(number)
+    }
+
+    /// Writes the largest speed with which something that moves with the body in the wind went into the ground since this was asked last, m/s,
+    /// and those of each of the [free bodies](Self::free_bodies). Nothing is written where nothing touches it.
+    pub(crate) fn take_contact_speeds(&mut self, speeds: &mut [f64]) {
         let Stage {
             system, dynamics, ..
         } = &mut self.stage;
-        dynamics.take_contact_speed(&system.model, self.in_wind)
+        let mut of = |body| {
+            dynamics
+                .take_contact_speed(&system.model, body)
+                .unwrap_or(0.0)
+        };
+        let Some((in_wind, free)) = speeds.split_first_mut() else {
+            return;
+        };
+        *in_wind = 0.0;
+        for (speed, body) in free.iter_mut().zip(&self.watched[1..]) {
+            *speed = of(*body);
+            if *body == self.watched[0] {
+                *in_wind = *speed;
+            }
+        }
+        *in_wind = in_wind.max(of(self.watched[0]));
     }
 
     /// The names of bodies that have touched each other, with the largest speed with which they went into each other, m/s.
@@ -387,7 +417,7 @@ impl Plant {
     /// Advances the time, s.
     pub(crate) fn advance(&mut self, time: f64) {
         self.releases
-            .advance(self.time, &mut self.stage, &mut self.in_wind);
+            .advance(self.time, &mut self.stage, &mut self.watched);
         self.update_effectiveness();
         self.time += time;
         if self.wind.changes() {

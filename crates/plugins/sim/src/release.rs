@@ -97,8 +97,8 @@ impl Releases {
         });
     }
 
-    /// Releases the joints whose time has come (s since the start); `in_wind` stays the same body. Does not allocate.
-    pub(crate) fn advance(&mut self, time: f64, stage: &mut Stage, in_wind: &mut BodyId) {
+    /// Releases the joints whose time has come (s since the start); `watched` stay the same bodies. Does not allocate.
+    pub(crate) fn advance(&mut self, time: f64, stage: &mut Stage, watched: &mut [BodyId]) {
         while let Some(next) = self.all.get_mut(self.count) {
             // Frames come every so many whole nanoseconds.
             if next.time > time + 1e-9 {
@@ -108,7 +108,9 @@ impl Releases {
             next.from_previous.apply(&stage.motion, &mut after.motion);
             after.dynamics.copy_environment(&stage.dynamics);
             std::mem::swap(stage, after);
-            *in_wind = next.from_previous.counterpart(*in_wind);
+            for body in &mut *watched {
+                *body = next.from_previous.counterpart(*body);
+            }
             self.count += 1;
         }
     }
