@@ -5,6 +5,8 @@ use std::path::Path;
 use fly_table::{Cell, Kind};
 
 use super::container::Damage;
+use super::head::Head;
+use super::messages::limits;
 use super::{Kind as LogKind, Options, Recording, Rows, Survey};
 use crate::RunMetadata;
 use crate::error::LogError;
@@ -88,7 +90,12 @@ impl Check {
                 let mut check = Self::begin(LogKind::Own);
                 check.finished = Some(survey.run.is_some());
                 check.run = survey.run;
-                check.damaged = survey.damage.lines();
+                check.damaged = Head::damaged_copies(&super::open(path)?, limits(&options))
+                    .map_err(|source| LogError::Open {
+                        path: path.into(),
+                        source,
+                    })?;
+                check.damaged.extend(survey.damage.lines());
                 check.damage = survey.damage;
                 let data = header.origin.as_ref().map(|origin| {
                     check.foreign(&origin.skipped, &origin.notes);

@@ -1,5 +1,6 @@
 //! Compares two logs.
 
+use std::ops::Range;
 use std::path::Path;
 
 use fly_table::{Cell, Column};
@@ -77,6 +78,8 @@ impl Differences {
             common: common.len(),
             ..Self::default()
         };
+        let attitudes = attitudes(a.columns(), &common);
+        let mut signs = vec![1.0; common.len()];
         let mut sums = vec![Sum::default(); common.len()];
         let (mut left, mut right) = (a.read()?, b.read()?);
         loop {
@@ -84,7 +87,11 @@ impl Differences {
                 (None, None) => break,
                 (Some(one), Some(other)) if one.time == other.time => {
                     all.rows += 1;
-                    compare(one, other, &common, tolerance, &mut sums);
+                    for attitude in &attitudes {
+                        let sign = sign(one, other, &common[attitude.clone()]);
+                        signs[attitude.clone()].fill(sign);
+                    }
+                    compare(one, other, (&common, &signs), tolerance, &mut sums);
                     (left, right) = (a.read()?, b.read()?);
                 }
                 (Some(one), other) if other.as_ref().is_none_or(|o| one.time < o.time) => {
@@ -121,10 +128,43 @@ impl Differences {
     }
 }
 
-fn compare(one: &Row, other: &Row, common: &[(usize, usize)], tolerance: f64, sums: &mut [Sum]) {
-    for (&(i, j), sum) in common.iter().zip(sums) {
+/// The places among the common columns of the four numbers of each quaternion.
+fn attitudes(columns: &[Column], common: &[(usize, usize)]) -> Vec<Range<usize>> {
+    let name = |place: usize| columns[common[place].0].name.as_str();
+    let of = |first: usize| {
+        let group = name(first).strip_suffix(".w")?;
+        let is_next =
+            |(offset, axis): (usize, &str)| name(first + offset).strip_prefix(group) == Some(axis);
+        let rest = [(1, ".x"), (2, ".y"), (3, ".z")];
+        let is_whole = first + 3 < common.len() && rest.into_iter().all(is_next);
+        is_whole.then(|| first..first + 4)
+    };
+    (0..common.len()).filter_map(of).collect()
+}
+
+/// -1 if the quaternion in these columns has the other sign in the second row: both are the same attitude.
+fn sign(one: &Row, other: &Row, quaternion: &[(usize, usize)]) -> f64 {
+    let products = quaternion.iter().map(|&(i, j)| {
+        let both = one.cells[i].number().zip(other.cells[j].number());
+        both.map_or(0.0, |(x, y)| x * y)
+    });
+    if products.sum::<f64>() < 0.0 {
+        -1.0
+    } else {
+        1.0
+    }
+}
+
+fn compare(
+    one: &Row,
+    other: &Row,
+    (common, signs): (&[(usize, usize)], &[f64]),
+    tolerance: f64,
+    sums: &mut [Sum],
+) {
+    for ((&(i, j), sign), sum) in common.iter().zip(signs).zip(sums) {
         let (a, b) = (&one.cells[i], &other.cells[j]);
-        let differs = match (a.number(), b.number()) {
+        let differs = match (a.number(), b.number().map(|y| sign * y)) {
             (Some(x), Some(y)) if x.is_finite() && y.is_finite() => {
                 let distance = (x - y).abs();
                 sum.squares += distance * distance;

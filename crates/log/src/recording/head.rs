@@ -21,6 +21,9 @@ use crate::{FlightHeader, Origin};
 /// Largest number of signals, groups and commands in a log.
 const MAX_SIGNALS: usize = 1 << 14;
 
+/// The records of a header, in the order of their checksum.
+const RECORDS: [&str; 6] = [LOG, CONFIGURATION, VEHICLE, SIGNALS, GROUPS, COMMANDS];
+
 /// The metadata records read so far. Finished logs hold them twice: if one copy is damaged, the other may be intact.
 #[derive(Default)]
 pub struct Head {
@@ -71,6 +74,38 @@ impl Head {
         Ok(head)
     }
 
+    /// The copies of the header that are damaged, one line each, whether or not another one is intact.
+    pub fn damaged_copies(source: &Source, limits: Limits) -> io::Result<Vec<String>> {
+        let mut container = Container::new(source.clone(), limits).without_chunks();
+        let (mut copies, mut copy) = (Vec::new(), Self::default());
+        while let Some(part) = container.next()? {
+            let Part::Metadata(record) = part else {
+                continue;
+            };
+            if copy.records.contains_key(&record.name) {
+                copies.push(std::mem::take(&mut copy));
+            }
+            // There are two.
+            if copies.len() == 2 {
+                break;
+            }
+            if RECORDS.contains(&record.name.as_str()) {
+                copy.add(record);
+            }
+        }
+        if !copy.records.is_empty() {
+            copies.push(copy);
+        }
+        let refused = copies.iter().enumerate().filter_map(|(i, copy)| {
+            let (expected, found) = copy.shape().err()?;
+            let copy = ["header", "second header, after the frames"][i.min(1)];
+            Some(format!(
+                "damaged {copy}: expected {expected}, found {found}"
+            ))
+        });
+        Ok(refused.collect())
+    }
+
     /// Adds a metadata record.
     fn add(&mut self, record: Metadata) {
         if record.name == LOG {
@@ -82,8 +117,7 @@ impl Head {
 
     /// The records that every log has, in the order of their checksum; `None` if one is missing.
     pub fn records(&self) -> Option<Vec<&Metadata>> {
-        let names = [LOG, CONFIGURATION, VEHICLE, SIGNALS, GROUPS, COMMANDS];
-        names.iter().map(|&name| self.records.get(name)).collect()
+        RECORDS.iter().map(|&name| self.records.get(name)).collect()
     }
 
     /// Whether this is a log of this program at all.

@@ -50,6 +50,14 @@ pub struct Messages {
     pub run: Option<RunMetadata>,
 }
 
+/// What a log may need.
+pub(super) fn limits(options: &Options) -> Limits {
+    Limits {
+        record: options.memory / RECORDS,
+        ratio: RATIO,
+    }
+}
+
 impl Messages {
     /// Opens a log and reads its header.
     ///
@@ -62,11 +70,7 @@ impl Messages {
             path: path.into(),
             source,
         };
-        let source = super::open(path)?;
-        let limits = Limits {
-            record: options.memory / RECORDS,
-            ratio: RATIO,
-        };
+        let (source, limits) = (super::open(path)?, limits(options));
         let head = Head::read(&source, limits).map_err(unreadable)?;
         if let Some(found) = head.other_format {
             return Err(LogError::Format {

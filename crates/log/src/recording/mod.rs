@@ -188,8 +188,19 @@ fn open(path: &Path) -> Result<Source, LogError> {
     };
     open().map_err(|source| LogError::Open {
         path: path.into(),
-        source,
+        source: or_unfinished(path, source),
     })
+}
+
+/// Of a log that is not there, whether it was not finished.
+fn or_unfinished(path: &Path, error: io::Error) -> io::Error {
+    let part = path.with_added_extension("part");
+    if error.kind() != io::ErrorKind::NotFound || !part.is_file() {
+        return error;
+    }
+    let part = part.display();
+    let told = format!("{error}; its flight was killed or goes on, and has left `{part}`");
+    io::Error::new(error.kind(), told)
 }
 
 /// Determines the kind of a file from its first bytes; a file truncated within them is still recognised.

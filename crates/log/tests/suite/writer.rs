@@ -5,8 +5,8 @@ use crate::common;
 use common::{Tick, header, write};
 use fly_log::schema::{fly, foxglove};
 use fly_log::{
-    Control, LogError, Options, Pace, Pushed, Recording, RunMetadata, Survey, SystemReference,
-    SystemState, Timing, Writer,
+    Check, Control, Differences, LogError, Options, Pace, Pushed, Recording, RunMetadata, Survey,
+    SystemReference, SystemState, Timing, Writer,
 };
 use prost::Message as _;
 
@@ -120,6 +120,70 @@ fn a_writer_without_rows_leaves_nothing_and_one_with_rows_a_readable_part() {
     assert!(!path.exists());
     let part = std::fs::read(folder.path().join("log.mcap.part")).unwrap();
     assert!(part.ends_with(mcap::MAGIC));
+    // Who asks for the log learns of it.
+    let error = Recording::open(&path, &Options::default()).unwrap_err();
+    let expected = format!("has left `{}.part`", path.display());
+    assert!(error.to_string().ends_with(&expected), "{error}");
+}
+
+/// Finished logs hold their header twice.
+#[test]
+fn a_damaged_copy_of_the_header_is_found_though_the_other_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.mcap");
+    write(&path, 100, run("short", 7));
+    let check = || Check::of(&path, &Options::default()).unwrap().damaged;
+    assert_eq!(check(), [""; 0]);
+    let bytes = std::fs::read(&path).unwrap();
+    let text = b"duration = 1.0";
+    let copies: Vec<usize> = (0..bytes.len() - text.len())
+        .filter(|at| bytes[*at..].starts_with(text))
+        .collect();
+    assert_eq!(copies.len(), 2);
+    for (at, name) in copies
+        .iter()
+        .zip(["header", "second header, after the frames"])
+    {
+        let mut damaged = bytes.clone();
+        damaged[at + text.len() - 1] = b'7';
+        std::fs::write(&path, damaged).unwrap();
+        let [found] = &check()[..] else {
+            panic!("{:?}", check())
+        };
+        let expected = format!("damaged {name}: expected metadata records with the checksum ");
+        assert!(found.starts_with(&expected), "{found}");
+        assert_eq!(
+            Recording::open(&path, &Options::default())
+                .unwrap()
+                .frames
+                .len(),
+            100
+        );
+    }
+}
+
+/// A quaternion and its negative are one attitude.
+#[test]
+fn logs_with_quaternions_of_either_sign_are_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = [1.0, -1.0].map(|sign| {
+        let path = folder.path().join(format!("{sign}.mcap"));
+        let mut writer = Writer::create(&path, &header(), Pace::Stepped).unwrap();
+        for k in 0..100 {
+            let tick = Tick::number(k);
+            let u = [k as f64, 0.5, -0.5];
+            let mut row = tick.row(&u);
+            if let Some(state) = &mut row.state {
+                state.pose[3..].iter_mut().for_each(|q| *q *= sign);
+            }
+            writer.push(&row);
+        }
+        writer.finish(run("short", 7)).unwrap();
+        path
+    });
+    let [a, b] = &logs;
+    let found = Differences::of([a, b], &Options::default(), 1e-12).unwrap();
+    assert!(found.is_equal(), "{found:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::recording::stream::Ticks;
 /// Frames of a block.
 const BLOCK: usize = 512;
 
-/// Computes the frames in order.
+/// Computes the frames in order. Those in gaps of the log hold nothing.
 #[derive(Debug)]
 pub struct Resampled {
     sources: Sources,
@@ -31,7 +31,7 @@ pub struct Resampled {
     outputs: Option<Outputs>,
     /// `None` if there are too few frames.
     setpoints: Option<Setpoints>,
-    /// First frame of every section without an estimator reset.
+    /// First frame of every section without an estimator reset and without a gap.
     stretches: Vec<usize>,
     /// Number of frames in which position and attitude are logged setpoints.
     logged: [usize; 2],
@@ -94,25 +94,26 @@ impl Resampled {
         outputs: Option<Outputs>,
     ) -> io::Result<Self> {
         let mut setpoints = Setpoints::new(topics, grid)?;
-        let (mut motion, mut attitude) = (None, None);
+        let (mut first_motion, mut first_attitude) = (None, None);
         let (mut stretches, mut logged) = (Vec::new(), [0; 2]);
         let mut last = None;
         for k in 0..grid.len() {
             let time = grid.time(k);
-            if motion.is_none() {
-                motion = sources.motion.motion(time)?;
-            }
-            if attitude.is_none() {
-                attitude = sources.attitude.attitude(time)?;
-            }
+            let motion = sources.motion.motion(time)?;
+            let attitude = sources.attitude.attitude(time)?;
+            first_motion = first_motion.or(motion);
+            first_attitude = first_attitude.or(attitude);
             let now = Some((
+                [motion.is_some(), attitude.is_some()],
                 sources.motion.nearest(time)?.resets,
                 sources.attitude.nearest(time)?.resets,
             ));
             if std::mem::replace(&mut last, now) != now {
                 let jumps = stretches.len();
                 if (jumps * size_of::<usize>()) as u64 > topics.memory / 4 {
-                    return Err(too_much(format!("its estimator jumps {jumps} times")));
+                    return Err(too_much(format!(
+                        "its estimator jumps, or its data begin anew, {jumps} times"
+                    )));
                 }
                 stretches.push(k);
             }
@@ -122,8 +123,8 @@ impl Resampled {
             }
         }
         let known = Known {
-            motion: motion.map_or_else(|| sources.motion.nearest(grid.start), Ok)?,
-            attitude: match attitude {
+            motion: first_motion.map_or_else(|| sources.motion.nearest(grid.start), Ok)?,
+            attitude: match first_attitude {
                 Some(attitude) => attitude,
                 None => sources.attitude.nearest(grid.start)?.rotation,
             },
@@ -211,11 +212,12 @@ impl Ticks for Resampled {
         }
         let (k, time) = (self.next, self.grid.time(self.next));
         self.next += 1;
-        let stamp = time - self.grid.start;
+        let start = self.grid.start;
+        let stamp = time - start;
         let Self { values, groups, .. } = self;
         values.clear();
         groups.clear();
-        let mut put = |data: Option<&[f64]>, width: usize| {
+        let mut put = |stamp: i64, data: Option<&[f64]>, width: usize| {
             values.extend_from_slice(data.unwrap_or(&[f64::NAN; 4][..width]));
             groups.push(GroupStatus {
                 stamp,
@@ -226,30 +228,43 @@ impl Ticks for Resampled {
         let velocity = motion
             .zip(attitude)
             .map(|(m, q)| q.inverse().act(&m.velocity.into()));
-        put(motion.as_ref().map(|m| &m.position[..]), 3);
+        put(stamp, motion.as_ref().map(|m| &m.position[..]), 3);
         let wxyz = |q: UnitQuaternion<f64>| <[f64; 4]>::from(q.wxyz());
-        put(attitude.map(wxyz).as_ref().map(|q| &q[..]), 4);
-        put(velocity.as_ref().map(nalgebra::Matrix::as_slice), 3);
+        put(stamp, attitude.map(wxyz).as_ref().map(|q| &q[..]), 4);
+        put(stamp, velocity.as_ref().map(nalgebra::Matrix::as_slice), 3);
         let rates = self.sources.rates.linear(time)?;
-        put(rates.as_ref().map(|w| &w[..]), 3);
-        let battery = held(self.battery.as_mut(), time)?;
-        put(battery.as_ref().map(|b| &b[..]), 2);
-        let armed = held(self.armed.as_mut(), time)?;
-        put(armed.as_ref().map(|a| &a[..]), 1);
-        let setpoint = self.block.setpoints.get(k - self.block.frames.start);
-        put(setpoint.map(|s| &s.position[..]), 3);
-        put(setpoint.map(|s| &s.velocity[..]), 3);
-        put(setpoint.map(|s| &s.acceleration[..]), 3);
+        put(stamp, rates.as_ref().map(|w| &w[..]), 3);
+        // What is logged seldom is held, but not where nothing is logged.
+        let is_gap = motion.is_none() && attitude.is_none() && rates.is_none();
+        let battery = held(self.battery.as_mut(), time)?.filter(|_| !is_gap);
+        let armed = held(self.armed.as_mut(), time)?.filter(|_| !is_gap);
         put(
-            setpoint.map(|s| wxyz(s.rotation)).as_ref().map(|q| &q[..]),
+            battery.map_or(stamp, |(at, _)| at - start),
+            battery.as_ref().map(|(_, b)| &b[..]),
+            2,
+        );
+        put(
+            armed.map_or(stamp, |(at, _)| at - start),
+            armed.as_ref().map(|(_, a)| &a[..]),
+            1,
+        );
+        let setpoint = self.block.setpoints.get(k - self.block.frames.start);
+        let path = setpoint.filter(|s| s.position_logged || motion.is_some());
+        put(stamp, path.map(|s| &s.position[..]), 3);
+        put(stamp, path.map(|s| &s.velocity[..]), 3);
+        put(stamp, path.map(|s| &s.acceleration[..]), 3);
+        let turn = setpoint.filter(|s| s.attitude_logged || attitude.is_some());
+        put(
+            stamp,
+            turn.map(|s| wxyz(s.rotation)).as_ref().map(|q| &q[..]),
             4,
         );
-        put(setpoint.map(|s| &s.angular_velocity[..]), 3);
-        let source = setpoint.map(|s| {
+        put(stamp, turn.map(|s| &s.angular_velocity[..]), 3);
+        let source = path.and(turn).map(|s| {
             let all_logged = s.position_logged && s.attitude_logged;
             [f64::from(u8::from(!all_logged))]
         });
-        put(source.as_ref().map(|s| &s[..]), 1);
+        put(stamp, source.as_ref().map(|s| &s[..]), 1);
         debug_assert_eq!(groups.len(), GROUPS.len());
         let mut count = 0;
         if let Some(outputs) = &mut self.outputs {
@@ -257,7 +272,7 @@ impl Ticks for Resampled {
         }
         Ok(Some(Frame {
             time: stamp,
-            status: Status::Fresh,
+            status: if is_gap { Status::None } else { Status::Fresh },
             values: &self.values,
             groups: &self.groups,
             motors: &self.motors[..count],
@@ -265,7 +280,10 @@ impl Ticks for Resampled {
     }
 }
 
-/// The last sample at or before a time.
-fn held<T: Copy + 'static>(series: Option<&mut Series<T>>, time: i64) -> io::Result<Option<T>> {
+/// The last sample at or before a time, with its own.
+fn held<T: Copy + 'static>(
+    series: Option<&mut Series<T>>,
+    time: i64,
+) -> io::Result<Option<(i64, T)>> {
     series.map_or(Ok(None), |series| series.held(time))
 }

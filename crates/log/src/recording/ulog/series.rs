@@ -332,11 +332,13 @@ impl<T: Copy + 'static> Series<T> {
         Ok(self.values[if later { after } else { before }])
     }
 
-    /// The last sample at or before `time`, of any age.
-    pub fn held(&mut self, time: i64) -> io::Result<Option<T>> {
+    /// The last sample at or before `time`, of any age, with its own time.
+    pub fn held(&mut self, time: i64) -> io::Result<Option<(i64, T)>> {
         self.reach(time)?;
         let after = self.times.partition_point(|&t| t <= time);
-        Ok(after.checked_sub(1).map(|last| self.values[last]))
+        Ok(after
+            .checked_sub(1)
+            .map(|last| (self.times[last], self.values[last])))
     }
 }
 
@@ -509,7 +511,7 @@ mod tests {
         let mut series = numbers(&[(0, 0.0), (10_000, 1.0), (20_000, 2.0), (1_020_000, 3.0)]);
         assert_eq!(series.linear(15_000_000).unwrap(), Some([1.5]));
         assert_eq!(series.linear(500_000_000).unwrap(), None);
-        assert_eq!(series.held(500_000_000).unwrap(), Some([2.0]));
+        assert_eq!(series.held(500_000_000).unwrap(), Some((20_000_000, [2.0])));
         assert_eq!(series.held(-1).unwrap(), None);
         assert_eq!(series.nearest(-1).unwrap(), [0.0]);
         assert_eq!(series.nearest(i64::MAX / 2).unwrap(), [3.0]);
@@ -531,7 +533,8 @@ mod tests {
             let expected = time as f64 * 1e-6;
             let found = series.linear(time).unwrap().unwrap()[0];
             assert!((found - expected).abs() < 1e-6, "{found} at {expected}");
-            assert_eq!(series.held(time).unwrap(), Some([expected.floor()]));
+            let at = time - time % 1_000_000;
+            assert_eq!(series.held(time).unwrap(), Some((at, [expected.floor()])));
             assert_eq!(series.nearest(time).unwrap(), [expected.round()]);
         }
         assert!(series.values.len() < 15_000, "{}", series.values.len());

@@ -31,8 +31,8 @@ pub struct Flown<'a> {
     pub wanted: &'a [UnitQuaternion<f64>],
     /// Whether the attitude setpoint is logged.
     pub is_logged: &'a [bool],
-    /// First tick of every section without an estimator reset, in order, starting with the first tick of all: nothing
-    /// is smoothed across a reset.
+    /// First tick of every section without an estimator reset and without a gap, in order, starting with the first tick of all: nothing
+    /// is smoothed across either.
     pub stretches: &'a [usize],
 }
 
