@@ -16,8 +16,8 @@ const STEP: f64 = 0.5;
 const SETTLED: f64 = 0.1;
 /// Final fraction of the flight over which the steady offset is measured.
 const STEADY: f64 = 0.25;
-/// Largest number of blocks of the mean error.
-const BLOCKS: usize = 64;
+/// Largest number of blocks of the mean error: its beginning is a block's, a four-hundredth of the flight late at most.
+const BLOCKS: usize = 1 << 10;
 
 /// The errors of one kind over a flight: distances in m, or angles in rad.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,7 +86,7 @@ impl Tracking {
             self.initial.copy_from_slice(&self.now);
         }
         let numbers = self.now.iter().flatten().flatten();
-        self.means.add(numbers.copied());
+        self.means.add(time, numbers.copied());
         let mut errors = [0.0; 2];
         for (kind, transient) in self.kinds.iter_mut().enumerate() {
             let (mut squared, mut along) = (0.0, 0.0);
@@ -206,12 +206,15 @@ impl Transient {
     }
 }
 
-/// Sums of values in at most [`BLOCKS`] blocks of equal length; when they run out, neighbouring blocks are merged.
+/// Sums of values in at most [`BLOCKS`] blocks of as many samples each; when they run out, neighbouring blocks are merged.
 #[derive(Debug, Clone)]
 struct Means {
     width: usize,
     /// The sums of successive blocks; the last block is not full.
     sums: Vec<f64>,
+    /// The time of each block's first sample, and that of the last sample of all, s.
+    starts: Vec<f64>,
+    last: f64,
     /// Full blocks.
     full: usize,
     /// Number of samples in a full block and in the last one.
@@ -224,13 +227,19 @@ impl Means {
         Self {
             width,
             sums: vec![0.0; (BLOCKS + 1) * width],
+            starts: vec![0.0; BLOCKS + 1],
+            last: 0.0,
             full: 0,
             length: 1,
             filled: 0,
         }
     }
 
-    fn add(&mut self, numbers: impl Iterator<Item = f64>) {
+    fn add(&mut self, time: f64, numbers: impl Iterator<Item = f64>) {
+        if self.filled == 0 {
+            self.starts[self.full] = time;
+        }
+        self.last = time;
         let block = &mut self.sums[self.full * self.width..][..self.width];
         for (sum, number) in block.iter_mut().zip(numbers) {
             *sum += number;
@@ -247,19 +256,19 @@ impl Means {
                     self.sums[half * self.width + i] =
                         self.sums[pair] + self.sums[pair + self.width];
                 }
+                self.starts[half] = self.starts[2 * half];
             }
             (self.full, self.length) = (BLOCKS / 2, 2 * self.length);
             self.sums[self.full * self.width..].fill(0.0);
         }
     }
 
-    /// The means over the last samples that make up this fraction of all: to within a block's length, and at least one
-    /// block.
+    /// The means over this last fraction of the time: from the first block on that begins in it, and of at least one block.
     fn of_last(&self, part: f64) -> Vec<f64> {
-        let total = self.full as u64 * self.length + self.filled;
-        let first = (total as f64 * (1.0 - part) / self.length as f64).floor();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BLOCKS
-        let first = (first as usize).min(self.full);
+        let count = self.full + usize::from(self.filled > 0);
+        let begin = self.last - part * (self.last - self.starts[0]);
+        let early = self.starts[..count].partition_point(|start| *start < begin);
+        let first = early.min(count.saturating_sub(1));
         let (mut means, blocks) = (
             vec![0.0; self.width],
             self.sums.chunks_exact(self.width.max(1)),
@@ -269,9 +278,9 @@ impl Means {
                 *mean += sum;
             }
         }
-        let samples = total.saturating_sub(first as u64 * self.length).max(1);
+        let samples = (self.full - first.min(self.full)) as u64 * self.length + self.filled;
         for mean in &mut means {
-            *mean /= samples as f64;
+            *mean /= samples.max(1) as f64;
         }
         means
     }
@@ -345,32 +354,32 @@ mod tests {
 
     #[test]
     fn the_mean_of_the_last_quarter_takes_constant_memory() {
-        for count in [1_u32, 3, 63, 64, 65, 1000, 12_345] {
-            let mut means = Means::new(2);
-            let room = means.sums.capacity();
-            for k in 0..count {
-                let x = f64::from(k);
-                means.add(
-                    [
-                        x,
-                        if x >= 0.7 * f64::from(count) {
-                            2.0
-                        } else {
-                            9.0
-                        },
-                    ]
-                    .into_iter(),
+        for count in [1_u32, 3, 1023, 1024, 1025, 3000, 123_456] {
+            // A gap of as much time as all samples together lies before the last eighth of them.
+            for gap in [0.0, f64::from(count)] {
+                let mut means = Means::new(2);
+                let room = means.sums.capacity();
+                let time = |k: u32| {
+                    let is_late = 8 * k >= 7 * count;
+                    f64::from(k) + if is_late { gap } else { 0.0 }
+                };
+                let [first, last] = [time(0), time(count - 1)];
+                let begin = last - 0.25 * (last - first);
+                for k in 0..count {
+                    let inside = if time(k) >= begin { 2.0 } else { 9.0 };
+                    means.add(time(k), [f64::from(k), inside].into_iter());
+                }
+                assert_eq!(means.sums.capacity(), room);
+                let found = means.of_last(0.25);
+                let all: Vec<_> = (0..count).filter(|k| time(*k) >= begin).collect();
+                let expected = all.iter().copied().map(f64::from).sum::<f64>() / all.len() as f64;
+                let block = f64::from(count) / 512.0;
+                assert!(
+                    (found[0] - expected).abs() <= block,
+                    "{count}: {found:?} {expected}"
                 );
+                assert!((found[1] - 2.0).abs() < 1e-12, "{count}: {found:?}");
             }
-            assert_eq!(means.sums.capacity(), room);
-            let found = means.of_last(0.25);
-            let expected = f64::from(count - 1) - 0.125 * f64::from(count);
-            let block = (f64::from(count) / 32.0).max(1.0);
-            assert!((found[0] - expected).abs() <= block, "{count}: {found:?}");
-            assert!(
-                count < 32 || (found[1] - 2.0).abs() < 1e-12,
-                "{count}: {found:?}"
-            );
         }
     }
 }

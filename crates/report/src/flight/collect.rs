@@ -136,6 +136,8 @@ pub struct Collector {
     place: Option<[f64; 3]>,
     /// Time of the last step in which the law followed its reference, s.
     flown_until: f64,
+    /// Time of the first one, s.
+    flown_from: Option<f64>,
     /// Logarithm of the predicted bound of W, and its time.
     allowed: Option<(f64, f64)>,
 }
@@ -176,6 +178,7 @@ impl Collector {
             before: None,
             place: None,
             flown_until: 0.0,
+            flown_from: None,
             allowed: None,
         }
     }
@@ -202,6 +205,7 @@ impl Collector {
             if time - before > longest_step(self.step) {
                 self.flight.gaps.push([before, time]);
                 self.spectra.iter_mut().flatten().for_each(Welch::gap);
+                self.place = None;
             }
         } else {
             self.flight.span[0] = time;
@@ -259,6 +263,8 @@ impl Collector {
         if let Some(twist) = &row.twist {
             columns.velocity.put(plots, &twist[..3]);
             columns.rates.put(plots, &twist[3..]);
+        }
+        if let Some(twist) = &row.true_twist.or(row.twist) {
             statistics.speed.add(row.time, norm(&twist[..3]));
             statistics.rate.add(row.time, norm(&twist[3..]));
         }
@@ -279,6 +285,8 @@ impl Collector {
             }
             let up = attitude(at).act(&Vector3::z()).z;
             statistics.tilt.add(row.time, up.clamp(-1.0, 1.0).acos());
+        } else {
+            self.place = None;
         }
         match &row.twist {
             Some(twist) => self.spectrum(0, &twist[3..]),
@@ -376,6 +384,7 @@ impl Collector {
             return;
         }
         self.flown_until = time;
+        self.flown_from.get_or_insert(time);
         statistics.steps += 1;
         statistics.saturated += u64::from(control.saturated);
         statistics
@@ -477,7 +486,8 @@ impl Collector {
             let first_inside = last.map_or(0, |last| last + 1);
             // An error that settles in the last tenth of the flight may have done so by chance.
             let time = first_inside as f64 * plots.width();
-            let [start, end] = [self.flight.span[0], self.flown_until];
+            let start = self.flown_from.unwrap_or(self.flight.span[0]);
+            let end = self.flown_until;
             statistics.settled[kind] =
                 (time <= end - 0.1 * (end - start)).then_some((time - start).max(0.0));
         }
@@ -500,4 +510,31 @@ fn difference(at: &Pose, to: &Pose) -> ([f64; 3], [f64; 3]) {
     let distance = std::array::from_fn(|i| at[i] - to[i]);
     let turn = attitude(to).inverse() * attitude(at);
     (distance, turn.log().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flight along x at 1 m/s with 2 m/s measured, without data from 1 s to 2 s and without ticks from 3 s to 4 s: what was flown meanwhile is not known.
+    #[test]
+    fn gaps_are_left_out_and_truth_counts() {
+        let mut collector = Collector::new(Path::new("log"), Kind::Own, 100.0, Scene::default());
+        for k in (0..=300).chain(400..=500) {
+            let time = f64::from(k) * 0.01;
+            let mut row = Row::default();
+            row.clear(time);
+            if !(100..200).contains(&k) {
+                row.pose = Some([time, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+                row.twist = Some([2.0, 0.0, 0.0, 0.0, 0.0, 0.2]);
+                row.true_twist = Some([1.0, 0.0, 0.0, 0.0, 0.0, 0.1]);
+            }
+            collector.row(&row);
+        }
+        let statistics = collector.finish().unwrap().statistics;
+        // 0.99 m until the data are lost, then 1 m twice.
+        assert!((statistics.path - 2.99).abs() < 1e-9, "{}", statistics.path);
+        assert_eq!(statistics.speed.max(), Some(1.0));
+        assert_eq!(statistics.rate.max(), Some(0.1));
+    }
 }

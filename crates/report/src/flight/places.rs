@@ -11,6 +11,7 @@ pub struct Places {
     pose: Option<([usize; 7], usize)>,
     twist: Option<([usize; 6], usize)>,
     true_pose: Option<([usize; 7], usize)>,
+    true_twist: Option<([usize; 6], usize)>,
     true_bodies: Vec<([usize; 7], usize)>,
     setpoint_position: Option<([usize; 3], usize)>,
     setpoint_attitude: Option<([usize; 4], usize)>,
@@ -53,6 +54,7 @@ impl Places {
             pose: of(all(&["pose.position", "pose.quaternion"])),
             twist: of(all(&["twist.linear", "twist.angular"])),
             true_pose: of(all(&["truth.pose.position", "truth.pose.quaternion"])),
+            true_twist: of(all(&["truth.twist.linear", "truth.twist.angular"])),
             true_bodies: (0..).map_while(body).collect(),
             setpoint_position: of(all(&["setpoint.position"])),
             setpoint_attitude: of(all(&["setpoint.quaternion"])),
@@ -73,6 +75,7 @@ impl Places {
     /// like the row's time).
     pub fn read(&self, values: &[f64], valid: &[bool], stamps: &[f64], row: &mut Row) {
         row.true_pose = take(self.true_pose.as_ref(), values, valid);
+        row.true_twist = take(self.true_twist.as_ref(), values, valid);
         let bodies = self.true_bodies.iter();
         let bodies: Option<Vec<Pose>> = bodies
             .map(|place| take(Some(place), values, valid))

@@ -18,6 +18,8 @@ pub struct Row {
     pub twist: Option<[f64; 6]>,
     /// Its true pose.
     pub true_pose: Option<Pose>,
+    /// Its true velocity and angular velocity, body frame.
+    pub true_twist: Option<[f64; 6]>,
     /// The reference's pose.
     pub reference: Option<Pose>,
     /// The reference's velocity and angular velocity, in its own frame.

@@ -77,6 +77,16 @@ impl Options {
     fn shows(&self, time: f64) -> bool {
         (self.times[0]..=self.times[1]).contains(&time)
     }
+
+    /// Whether a part of this span is drawn.
+    fn shows_part_of(&self, [begin, end]: [f64; 2]) -> bool {
+        begin <= self.times[1] && end >= self.times[0]
+    }
+
+    /// Whether only a part of a flight with this span is drawn.
+    fn cuts(&self, [begin, end]: [f64; 2]) -> bool {
+        self.times[0] > begin || self.times[1] < end
+    }
 }
 
 /// The unit of a power spectral density.

@@ -54,7 +54,7 @@ pub fn page(flights: &[Flight], options: &Options) -> Figure {
             }
             if over_time && flights.len() == 1 {
                 let gaps = flight.gaps.iter();
-                let gaps = gaps.filter(|gap| gap.iter().any(|time| options.shows(*time)));
+                let gaps = gaps.filter(|gap| options.shows_part_of(**gap));
                 into.marks.extend(gaps.map(|gap| Mark::Gap(*gap)));
             }
         }
@@ -63,7 +63,7 @@ pub fn page(flights: &[Flight], options: &Options) -> Figure {
     let (columns, width) = options.size(panels.len());
     Figure {
         title: title(flights, &labels),
-        note: note(flights),
+        note: note(flights, &labels, options),
         panels,
         columns,
         width,
@@ -111,24 +111,30 @@ fn curve(line: &Line, points: Vec<[f64; 2]>, log: bool, several: Option<(usize, 
     }
 }
 
-/// A column over time; for a cell with several numbers, the lowest and the highest.
+/// A column over time; for a cell with several numbers, the lowest and the highest, that nearer to what precedes them first.
 fn over_times(flight: &Flight, line: &Line, options: &Options) -> Vec<[f64; 2]> {
     let Some(column) = flight.plots.find(&line.column) else {
         return Vec::new();
     };
     let width = flight.plots.width();
     let whole = flight.plots.is_whole();
-    let shift = if whole { 0.0 } else { 0.5 * width };
-    let mut points = Vec::new();
+    let mut points: Vec<[f64; 2]> = Vec::new();
     for (i, (low, high)) in column.low.iter().zip(&column.high).enumerate() {
-        let time = i as f64 * width + shift;
-        if !options.shows(time) {
+        let time = |part: f64| (i as f64 + if whole { 0.0 } else { part }) * width;
+        // A flight that is a part of another begins late: no gap precedes it.
+        if !options.shows(time(0.5)) || (points.is_empty() && low.is_nan()) {
             continue;
         }
-        points.push([time, f64::from(*low) * line.scale]);
-        if low != high && !low.is_nan() {
-            points.push([time, f64::from(*high) * line.scale]);
+        let [low, high] = [*low, *high].map(|value| f64::from(value) * line.scale);
+        if low == high || low.is_nan() {
+            points.push([time(0.5), low]);
+            continue;
         }
+        let falls = points
+            .last()
+            .is_some_and(|[_, last]| (last - high).abs() < (last - low).abs());
+        let [first, second] = if falls { [high, low] } else { [low, high] };
+        points.extend([[time(0.25), first], [time(0.75), second]]);
     }
     points
 }
@@ -149,26 +155,36 @@ fn title(flights: &[Flight], labels: &[String]) -> String {
     }
 }
 
-fn note(flights: &[Flight]) -> String {
-    let [only] = flights else {
-        return match flights.len() {
-            0..=MOST => String::new(),
-            count => format!("The first {MOST} of {count} logs."),
+fn note(flights: &[Flight], labels: &[String], options: &Options) -> String {
+    let mut sentences = Vec::new();
+    if let [only] = flights {
+        let all = only.numbers();
+        let shown = NUMBERS.iter().filter_map(|key| {
+            let Number {
+                label, value, unit, ..
+            } = all.iter().find(|number| number.key == *key)?;
+            Some(format!("{label} {} {unit}", significant(*value)))
+        });
+        let numbers = shown.collect::<Vec<_>>().join("; ");
+        let of = if options.cuts(only.span) && !numbers.is_empty() {
+            "Of the whole flight: "
+        } else {
+            ""
         };
-    };
-    let all = only.numbers();
-    let shown = NUMBERS.iter().filter_map(|key| {
-        let Number {
-            label, value, unit, ..
-        } = all.iter().find(|number| number.key == *key)?;
-        Some(format!("{label} {} {unit}", significant(*value)))
-    });
-    let numbers = shown.collect::<Vec<_>>().join("; ");
-    // Notes on the log are shown beside them.
-    let lines = std::iter::once(&numbers).chain(&only.notes);
-    let lines = lines.filter(|line| !line.is_empty());
-    let sentences = lines.map(|line| format!("{}.", line.trim_end_matches('.')));
-    sentences.collect::<Vec<_>>().join(" ")
+        sentences.push(format!("{of}{numbers}"));
+        // Notes on the log are shown beside them.
+        sentences.extend(only.notes.iter().cloned());
+    } else {
+        if flights.len() > MOST {
+            sentences.push(format!("The first {MOST} of {} logs", flights.len()));
+        }
+        for (flight, label) in flights.iter().zip(labels).take(MOST) {
+            sentences.extend(flight.notes.iter().map(|note| format!("{label}: {note}")));
+        }
+    }
+    let full = sentences.iter().filter(|sentence| !sentence.is_empty());
+    let full = full.map(|sentence| format!("{}.", sentence.trim_end_matches('.')));
+    full.collect::<Vec<_>>().join(" ")
 }
 
 /// A number with four digits.
