@@ -55,6 +55,17 @@ pub enum ReportError {
         /// Those of the log, s.
         span: [f64; 2],
     },
+    /// No value is known at the times to draw.
+    #[error(
+        "`{}` has no value from {} s to {} s: it has a gap there, or no tick",
+        path.display(), times[0], times[1]
+    )]
+    NoValue {
+        /// The log.
+        path: PathBuf,
+        /// The first and the last flight time to draw, s.
+        times: [f64; 2],
+    },
     /// No log was given.
     #[error("expected at least one log to report, found none")]
     NoLog,

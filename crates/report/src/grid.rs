@@ -131,6 +131,12 @@ impl Grid {
         self.step * f64::from(2_u32.saturating_pow(self.halvings))
     }
 
+    /// The time of a cell: that of its number, or after this part of its width if several were merged, s.
+    pub fn time(&self, cell: usize, part: f64) -> f64 {
+        let part = if self.is_whole() { 0.0 } else { part };
+        (cell as f64 + part) * self.width()
+    }
+
     /// Whether a cell has the width of a step: nothing was merged.
     pub const fn is_whole(&self) -> bool {
         self.halvings == 0

@@ -38,7 +38,7 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     let requests = requests(arguments);
     let figure = if requests.is_empty() {
         let flights: Vec<_> = (logs.iter().map(Flight::open)).collect::<Result<_, _>>()?;
-        options.check(flights.iter().map(|flight| (&*flight.path, flight.span)))?;
+        options.check_flights(&flights)?;
         if flights.len() > MOST {
             tracing::warn!("only the first {MOST} of {} logs are drawn", flights.len());
         }

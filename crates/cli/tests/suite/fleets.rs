@@ -188,6 +188,10 @@ fn a_vehicle_is_set_by_name_or_number() {
         contains(&error, "--set");
         let set = format!("vehicles.{key}.reference.position=[0, -3, 1]");
         folder.flies(&[&config[..], &["--set", &set]].concat());
+        // The keys of another kind go, as in a flight alone.
+        let curve = "{ kind = 'lissajous', amplitude = [0.1, 0.1, 0.1], angular_frequency = [1, 1, 1], phase = [0, 0, 0], offset = [0, -3, 0] }";
+        let set = format!("vehicles.{key}.reference={curve}");
+        folder.flies(&[&config[..], &["--set", &set]].concat());
     }
     let (_, error) = folder.ends(
         &[

@@ -175,6 +175,10 @@ fn mistakes_are_told() {
     let beyond = "`a.mcap` has no tick from 3 s to inf s: it lasts from 0.000 s to 0.250 s";
     wrong(&["a.mcap", "--from", "3"], beyond);
     wrong(&["a.mcap", "--from", "3", "--signals", "fresh"], beyond);
+    let between = &["a.mcap", "--from", "0.1005", "--to", "0.1015"];
+    let nothing = "`a.mcap` has no value from 0.1005 s to 0.1015 s: it has a gap there, or no tick";
+    wrong(between, nothing);
+    wrong(&[&between[..], &["--signals", "fresh"]].concat(), nothing);
     wrong(&["a.mcap", "-o", "a.pdf"], "ends in .svg or .png");
     wrong(&["a.mcap", "--columns", "0"], "1..=8");
     // A picture replaces a picture, nothing else.

@@ -91,7 +91,28 @@ pub(super) fn merge(root: &mut Node, over: Node) -> Result<Vec<String>, Diagnost
 }
 
 fn change_kinds(base: &mut Node, over: &Node, path: &str, notes: &mut Vec<String>) {
-    let (Some(base), Some(over)) = (base.as_table_mut(), over.as_table()) else {
+    let Some(over) = over.as_table() else {
+        return;
+    };
+    if let Value::Array(elements) = &mut base.value {
+        for entry in &over.entries {
+            let element = entry
+                .key
+                .parse()
+                .ok()
+                .and_then(|i: usize| elements.get_mut(i));
+            if let Some(element) = element {
+                change_kinds(
+                    element,
+                    &entry.node,
+                    &format!("{path}.{}", entry.key),
+                    notes,
+                );
+            }
+        }
+        return;
+    }
+    let Some(base) = base.as_table_mut() else {
         return;
     };
     let kind = |table: &Table| table.get(KIND).and_then(|entry| entry.node.as_string());

@@ -8,6 +8,7 @@ use std::path::Path;
 use fly_plot::Stroke;
 
 use crate::error::ReportError;
+use crate::flight::Flight;
 
 pub use page::{MOST, page};
 pub use signals::{Request, signals};
@@ -71,6 +72,37 @@ impl Options {
             });
         }
         beyond.map_or(Ok(()), Err)
+    }
+
+    /// Checks that one of these flights has a value at the times that are drawn.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); [`ReportError::NoValue`] about the first flight.
+    pub fn check_flights(&self, flights: &[Flight]) -> Result<(), ReportError> {
+        self.check(flights.iter().map(|flight| (&*flight.path, flight.span)))?;
+        let has_value = |flight: &Flight| {
+            let is_shown = |(cell, value): (usize, &f32)| {
+                !value.is_nan() && self.shows(flight.plots.time(cell, 0.5))
+            };
+            let mut columns = flight.plots.columns().iter();
+            columns.any(|column| column.low.iter().enumerate().any(is_shown))
+        };
+        self.expect_value(
+            flights.iter().any(has_value),
+            flights.first().map(|flight| &*flight.path),
+        )
+    }
+
+    /// A whole log may have no value of what was asked for, a part should have one.
+    fn expect_value(&self, is_there: bool, of: Option<&Path>) -> Result<(), ReportError> {
+        let is_part = self.times.iter().any(|time| time.is_finite());
+        match of {
+            Some(path) if is_part && !is_there => Err(ReportError::NoValue {
+                path: path.into(),
+                times: self.times,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a flight time is drawn.

@@ -116,11 +116,9 @@ fn over_times(flight: &Flight, line: &Line, options: &Options) -> Vec<[f64; 2]> 
     let Some(column) = flight.plots.find(&line.column) else {
         return Vec::new();
     };
-    let width = flight.plots.width();
-    let whole = flight.plots.is_whole();
     let mut points: Vec<[f64; 2]> = Vec::new();
     for (i, (low, high)) in column.low.iter().zip(&column.high).enumerate() {
-        let time = |part: f64| (i as f64 + if whole { 0.0 } else { part }) * width;
+        let time = |part: f64| flight.plots.time(i, part);
         // A flight that is a part of another begins late: no gap precedes it.
         if !options.shows(time(0.5)) || (points.is_empty() && low.is_nan()) {
             continue;

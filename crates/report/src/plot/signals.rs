@@ -79,7 +79,7 @@ struct Table {
 ///
 /// # Errors
 /// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
-/// that cannot be read, [`ReportError::Beyond`] or [`ReportError::Empty`] if there is nothing at these times.
+/// that cannot be read, [`ReportError::Beyond`], [`ReportError::NoValue`] or [`ReportError::Empty`] if there is nothing at these times.
 pub fn signals(
     logs: &[&Path],
     requests: &[Request],
@@ -92,6 +92,11 @@ pub fn signals(
             .copied()
             .zip(tables.iter().map(|table| table.span)),
     )?;
+    let has_value = |table: &Table| {
+        let mut values = table.signals.iter().flat_map(|signal| &signal.values);
+        values.any(|value| value.is_finite())
+    };
+    options.expect_value(tables.iter().any(has_value), logs.first().copied())?;
     let labels = names(logs.iter().copied());
     let panels: Vec<Panel> = requests
         .iter()
