@@ -1,10 +1,9 @@
 //! `fly actuators` with autopilots in pymavlink, which check every field that they receive.
 
-use std::net::UdpSocket;
-
 use serde_json::{Value, json};
 
 use crate::common::{Folder, contains};
+use crate::real_time::autopilots::port::free_port;
 use crate::real_time::autopilots::python::Script;
 
 /// Exit code, output, messages, and what the autopilot received; `None` without pymavlink.
@@ -13,9 +12,7 @@ fn moved(
     options: &[&str],
     arguments: &[&str],
 ) -> Option<(i32, String, String, Value)> {
-    let free = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let place = free.local_addr().unwrap().to_string();
-    drop(free);
+    let place = format!("127.0.0.1:{}", free_port());
     let folder = Folder::new();
     let options: Vec<&str> = options.iter().copied().chain(["kind=15"]).collect();
     let peer = Script::autopilot(&place, autopilot, &options)?;

@@ -1,16 +1,18 @@
 //! Whole flights of the command with autopilots made of pymavlink, which have a rigid body behind them (`tests/autopilot.py` of `fly-mavlink`).
 
+#[path = "../../../../mavlink/tests/suite/common/port.rs"]
+pub mod port;
 #[path = "../../../../mavlink/tests/suite/common/python.rs"]
 #[allow(dead_code)]
 pub mod python;
 
-use std::net::UdpSocket;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::common::Folder;
+use port::free_port;
 use python::Script;
 
 /// What a flight left behind.
@@ -88,8 +90,7 @@ impl Flight<'_> {
         let folder = Folder::new();
         let (place, address) = match self.wire {
             Wire::Udp => {
-                let free = UdpSocket::bind("127.0.0.1:0").unwrap();
-                let place = free.local_addr().unwrap().to_string();
+                let place = format!("127.0.0.1:{}", free_port());
                 (place.clone(), format!("udpin:{place}"))
             }
             Wire::Serial(baud) => {

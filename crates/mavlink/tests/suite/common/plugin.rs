@@ -1,12 +1,14 @@
 //! The plugins, through the loader, as a host sees them.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::net::UdpSocket;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use fly_hal::{Configuration, Deadline, Error, Frame, Instance, Plugin, ReadOutcome, SearchPath};
+
+#[path = "port.rs"]
+mod port;
+pub use port::free_port;
 
 /// The plugin that cargo has built beside this test.
 pub fn load(name: &str) -> Plugin {
@@ -30,20 +32,6 @@ pub fn start(name: &str, text: &str) -> Instance {
     let mut instance = configure(name, text).unwrap();
     instance.start().unwrap();
     instance
-}
-
-/// A UDP port that is unused, and below those that the system gives to whoever asks for any: nobody is given it meanwhile.
-pub fn free_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Processes that run at the same time begin at different places.
-        let place = std::process::id().wrapping_mul(97).wrapping_add(next) % 12_000;
-        let port = 20_000 + u16::try_from(place).expect("less than 12 000");
-        if UdpSocket::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 pub fn read(instance: &mut Instance, frame: &mut Frame) -> ReadOutcome {
