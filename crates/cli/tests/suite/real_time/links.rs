@@ -6,10 +6,7 @@ use fly_log::{Messages, Options, schema::fly as schema};
 use prost::Message as _;
 
 use crate::common::contains;
-use crate::real_time::autopilots::{Flight, Flown, TRICOPTER, Wire};
-
-/// A setpoint that is not out after 100 ms is dropped; the rest is what the autopilot's program and the machine add.
-const OLDEST_MS: f64 = 130.0;
+use crate::real_time::autopilots::{Flight, Flown, OLDEST_MS, TRICOPTER, Wire};
 
 /// What a case asserts of its flight.
 type Judge = fn(&Flown);
