@@ -466,19 +466,25 @@ fn state_feedback_with_several_inputs_bears_a_wrong_model() {
     assert!(slowest < -0.9, "{slowest}");
 }
 
+/// A system with as many independent inputs.
+fn random_model(random: &mut Random, dof: usize, inputs: usize) -> LinearModel {
+    let mut numbers = |rows, columns| DMatrix::from_fn(rows, columns, |_, _| random.next());
+    let root = numbers(dof, dof);
+    LinearModel {
+        inertia: &root * root.transpose() + DMatrix::identity(dof, dof) * 0.1,
+        damping: numbers(dof, dof),
+        stiffness: numbers(dof, dof) * 3.0,
+        inputs: numbers(dof, inputs),
+    }
+}
+
 /// More inputs than states, or some that do the same as others, as those of coplanar rotors.
 #[test]
 fn state_feedback_bears_dependent_inputs() {
     let mut random = Random(66);
     for (n, p, rank) in [(1, 3, 1), (3, 8, 3), (4, 6, 2), (6, 8, 4), (3, 2, 1)] {
-        let mut numbers = |rows, columns| DMatrix::from_fn(rows, columns, |_, _| random.next());
-        let root = numbers(n, n);
-        let model = LinearModel {
-            inertia: &root * root.transpose() + DMatrix::identity(n, n) * 0.1,
-            damping: numbers(n, n),
-            stiffness: numbers(n, n) * 3.0,
-            inputs: numbers(n, rank) * numbers(rank, p),
-        };
+        let mut model = random_model(&mut random, n, rank);
+        model.inputs *= DMatrix::from_fn(rank, p, |_, _| random.next());
         let wished: Vec<_> = (0..2 * n)
             .map(|i| Complex::new(-1.0 - 0.5 * i as f64, 0.0))
             .collect();
@@ -496,14 +502,7 @@ fn state_feedback_does_not_miss_a_pole_silently() {
     for case in 0..120 {
         let n = 2 + case % 6;
         let p = 1 + (case / 6) % (n - 1);
-        let mut numbers = |rows, columns| DMatrix::from_fn(rows, columns, |_, _| random.next());
-        let root = numbers(n, n);
-        let model = LinearModel {
-            inertia: &root * root.transpose() + DMatrix::identity(n, n) * 0.1,
-            damping: numbers(n, n),
-            stiffness: numbers(n, n) * 3.0,
-            inputs: numbers(n, p),
-        };
+        let model = random_model(&mut random, n, p);
         let mut wished: Vec<_> = (0..n).map(|i| Complex::new(-1.0 - i as f64, 0.0)).collect();
         for i in 0..n / 2 {
             let s = Complex::new(-1.5 - i as f64, 1.0 + 0.5 * i as f64);

@@ -143,7 +143,7 @@ fn springs_without_a_minimum_are_refused() {
     assert!(Stiffness::from_springs(&[spring(2.0, 1.0), spring(-1.0, 0.5)]).is_ok());
 }
 
-/// A number that is none would turn all forces into such.
+/// A NaN in one spring would make all accelerations NaN.
 #[test]
 fn springs_and_dampers_are_finite() {
     use fly_mechanics::multibody::{Body, Damper, Joint, Model, ModelError, Spring};
