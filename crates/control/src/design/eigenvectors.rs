@@ -44,11 +44,11 @@ fn of_independent(F: &DMatrix<f64>, G: &DMatrix<f64>, poles: &[C]) -> Option<DMa
     let before = DMatrix::from_fn(p, m, |_, _| scale * numbers.next());
     let F = (F - G * &before).map(C::from);
     let G = G.map(C::from);
-    // The first of a pair stands for both.
     let places = places(poles)?;
     let mut X = DMatrix::<C>::zeros(m, m);
     let mut bases = Vec::with_capacity(places.len());
-    for (j, _, s) in &places {
+    for place in &places {
+        let s = place.2;
         let mut shifted = F.clone();
         for i in 0..m {
             shifted[(i, i)] -= s;
@@ -56,20 +56,20 @@ fn of_independent(F: &DMatrix<f64>, G: &DMatrix<f64>, poles: &[C]) -> Option<DMa
         let basis = shifted.lu().solve(&G)?.qr().q();
         let imaginary = f64::from(u8::from(s.im != 0.0));
         let mix = DVector::from_fn(p, |_, _| C::new(numbers.next(), imaginary * numbers.next()));
-        set(&mut X, (*j, *s), &places, &(&basis * mix));
+        set(&mut X, *place, &(&basis * mix));
         bases.push(basis);
     }
     let mut best: Option<(f64, DMatrix<C>)> = None;
     for _ in 0..SWEEPS {
-        for ((j, _, s), basis) in places.iter().zip(&bases) {
+        for (place, basis) in places.iter().zip(&bases) {
             let mut unit = DVector::zeros(m);
-            unit[*j] = C::from(1.0);
+            unit[place.0] = C::from(1.0);
             let Some(free) = X.adjoint().lu().solve(&unit) else {
                 continue;
             };
             let turned = basis * (basis.adjoint() * free);
             if turned.norm() > 0.0 {
-                set(&mut X, (*j, *s), &places, &turned);
+                set(&mut X, *place, &turned);
             }
         }
         let Some(inverse) = X.clone().try_inverse() else {
@@ -100,19 +100,14 @@ fn places(poles: &[C]) -> Option<Vec<(usize, usize, C)>> {
     Some(places)
 }
 
-/// Sets the eigenvector in column j and, of a pair, its conjugate.
-fn set(X: &mut DMatrix<C>, (j, s): (usize, C), places: &[(usize, usize, C)], vector: &DVector<C>) {
+/// Sets the eigenvector of a place and, of a pair, its conjugate.
+fn set(X: &mut DMatrix<C>, (own, other, s): (usize, usize, C), vector: &DVector<C>) {
     let mut unit = vector.unscale(vector.norm());
     if s.im == 0.0 {
         unit.apply(|x| x.im = 0.0);
     }
-    X.set_column(j, &unit);
-    let partner = places
-        .iter()
-        .find(|(own, other, _)| *own == j && *other != j);
-    if let Some((_, other, _)) = partner {
-        X.set_column(*other, &unit.map(|x| x.conj()));
-    }
+    X.set_column(other, &unit.map(|x| x.conj()));
+    X.set_column(own, &unit);
 }
 
 /// K of these eigenvectors: `G K X = F X - X S`.
