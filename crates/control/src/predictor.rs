@@ -227,14 +227,8 @@ impl StatePredictor {
 
     /// Distance (m) and angle (rad) between the state and a reference configuration: root sums of squares over all joints.
     pub fn errors(&self, reference: &[f64]) -> [f64; 2] {
-        let mut squares = [0.0; 2];
-        for body in self.system.model.bodies() {
-            let error = self.body_error(body, self.configuration(), reference);
-            for (square, part) in squares.iter_mut().zip(error) {
-                *square += part.norm_squared();
-            }
-        }
-        squares.map(f64::sqrt)
+        self.measurements
+            .errors(&self.system.model, self.configuration(), reference)
     }
 
     /// The error of a body's [pose](Self::pose) from a reference configuration: displacement (m), and the rotation vector (rad,
@@ -245,11 +239,8 @@ impl StatePredictor {
         configuration: &[f64],
         reference: &[f64],
     ) -> [Vector3<f64>; 2] {
-        let (to, is) = (self.pose(body, reference), self.pose(body, configuration));
-        [
-            is.translation - to.translation,
-            (is.rotation.inverse() * to.rotation).log(),
-        ]
+        self.measurements
+            .body_error(&self.system.model, body, configuration, reference)
     }
 }
 
@@ -270,8 +261,9 @@ impl StatePredictor {
     }
 
     /// Advances only the actuators, by the exact solution of their first-order lags under commands held for `duration` s; the
-    /// rest of the state is measured at the end of it.
+    /// rest of the state is measured at the end of it. A duration that is negative or NaN counts as 0.
     pub fn advance_actuators(&mut self, commands: &[f64], duration: f64) {
+        let duration = duration.max(0.0);
         self.begin(commands);
         let Some(mut delay) = self.delay.take() else {
             self.mean.fill(0.0);
@@ -318,8 +310,9 @@ impl StatePredictor {
     }
 
     /// Integrates the state over `duration` s under these commands, by Runge-Kutta steps of at most 2 ms. If a step is not finite (singular mass
-    /// matrix, overflow), the bodies keep their state. Predicts at most 1 s of a gap.
+    /// matrix, overflow), the bodies keep their state. Predicts at most 1 s of a gap; a duration that is negative or NaN counts as 0.
     pub fn predict(&mut self, commands: &[f64], duration: f64) {
+        let duration = duration.max(0.0);
         self.begin(commands);
         let Some(mut delay) = self.delay.take() else {
             return self.integrate(commands, duration);
@@ -501,6 +494,26 @@ mod tests {
 
     fn actual(predictor: &StatePredictor) -> f64 {
         predictor.motion.velocity[6]
+    }
+
+    /// As stamps out of order give them.
+    #[test]
+    fn time_that_does_not_pass_changes_nothing() {
+        for delay in [0.0, 0.02] {
+            let mut predictor = predictor().with_delay(delay);
+            predictor.predict(&[5.0], 0.1);
+            let before = predictor.motion.clone();
+            for duration in [-1.0, f64::NAN, f64::NEG_INFINITY] {
+                predictor.advance_actuators(&[20.0], duration);
+                predictor.predict(&[20.0], duration);
+                // But for the rounding of the lags.
+                let is = predictor.motion.velocity.iter().zip(&before.velocity);
+                let away = is.fold(0.0, |most: f64, (is, was)| most.max((is - was).abs()));
+                assert!(away < 1e-12, "{delay} {duration}: {away}");
+                let x = &predictor.motion.configuration;
+                assert_eq!(x, &before.configuration, "{delay} {duration}");
+            }
+        }
     }
 
     /// The prediction starts like the simulation: rotors at their least thrust, without tilt.

@@ -221,6 +221,34 @@ impl Measurements {
         }
     }
 
+    /// Distance (m) and angle (rad) between a configuration and its reference: root sums of squares over all joints.
+    pub fn errors(&self, model: &Model<f64>, x: &[f64], reference: &[f64]) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        for body in model.bodies() {
+            let error = self.body_error(model, body, x, reference);
+            for (square, part) in squares.iter_mut().zip(error) {
+                *square += part.norm_squared();
+            }
+        }
+        squares.map(f64::sqrt)
+    }
+
+    /// The error of a body's [pose](Self::pose): displacement from the reference (m), and the rotation vector (rad, body frame) from the
+    /// body to the reference.
+    pub fn body_error(
+        &self,
+        model: &Model<f64>,
+        body: BodyId,
+        x: &[f64],
+        reference: &[f64],
+    ) -> [Vector3<f64>; 2] {
+        let (to, is) = (self.pose(model, body, reference), self.pose(model, body, x));
+        [
+            is.translation - to.translation,
+            (is.rotation.inverse() * to.rotation).log(),
+        ]
+    }
+
     /// The measured pose of a body: in the world for the tracked one, in its joint's frame for any other. The identity for the world.
     pub fn pose(&self, model: &Model<f64>, body: BodyId, x: &[f64]) -> SE3<f64> {
         let Some(joint) = model.joint(body) else {

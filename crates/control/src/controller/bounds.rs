@@ -40,19 +40,24 @@ where
                 return Err(error.into());
             }
         };
-        self.law = law;
+        let law = std::mem::replace(&mut self.law, law);
+        let before = std::mem::replace(&mut self.bounded, bounded);
+        if let Err(error) = self.take_metric() {
+            (self.law, self.bounded) = (law, before);
+            self.plant.fix_inputs(&self.fixed);
+            self.take_metric()?;
+            return Err(error.into());
+        }
         self.fixed = fixed;
         if let Some(failures) = &mut self.failures {
             failures.restart();
         }
-        let before = std::mem::replace(&mut self.bounded, bounded);
         if let (Some(before), Some(limited)) = (before, &mut self.limited) {
             limited.follow(&before);
         }
         if let Some(ahead) = &mut self.ahead {
             ahead.follow(&self.plant, &self.law);
         }
-        self.take_metric()?;
         Ok(())
     }
 

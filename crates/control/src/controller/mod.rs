@@ -172,9 +172,9 @@ where
     /// the input:
     ///
     /// ```text
-    /// dW/du = (M^-1 B)^T dTbar/dxi
+    /// d(dW/dt)/du = (M^-1 B)^T dTbar/dxi
     /// ```
-    /// A change d of the input changes dW/dt by `dW/du . d`. Zero for state feedback, which has no energies. Does not allocate.
+    /// A change d of the input changes dW/dt by `d(dW/dt)/du . d`. Zero for state feedback, which has no energies. Does not allocate.
     ///
     /// # Panics
     /// If the number of entries is not p.

@@ -153,6 +153,9 @@ pub enum PlacementError {
         "the poles are not those of a real system: expected finite numbers, complex ones with their conjugates"
     )]
     Conjugates,
+    /// The model has entries that are not finite.
+    #[error("the model has entries that are not finite")]
+    NotFinite,
     /// The inertia is not positive definite.
     #[error("the model's inertia M0 is not positive definite: every degree of freedom needs mass")]
     Mass,
@@ -198,6 +201,15 @@ impl StateFeedback {
     /// [`PlacementError`]; [`PlacementError::Inaccurate`] if rounding moves a pole by more than a hundredth.
     pub fn place(model: &LinearModel, poles: &[Complex<f64>]) -> Result<Self, PlacementError> {
         let factors = Self::check(model.dof(), poles)?;
+        let parts = [
+            &model.inertia,
+            &model.damping,
+            &model.stiffness,
+            &model.inputs,
+        ];
+        if !parts.into_iter().flatten().all(|entry| entry.is_finite()) {
+            return Err(PlacementError::NotFinite);
+        }
         if model.inertia.clone().cholesky().is_none() {
             return Err(PlacementError::Mass);
         }
@@ -319,10 +331,12 @@ impl StateFeedback {
                 factors.iter().map(|f| f[i]),
             ))
         };
-        Some(Self {
+        let gains = Self {
             stiffness: inverse.solve(&(&model.inertia * of(0) - &model.stiffness))?,
             damping: inverse.solve(&(&model.inertia * of(1) - &model.damping))?,
-        })
+        };
+        let mut entries = gains.stiffness.iter().chain(&gains.damping);
+        entries.all(|entry| entry.is_finite()).then_some(gains)
     }
 }
 

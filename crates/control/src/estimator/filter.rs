@@ -4,12 +4,11 @@ use fly_lie::SE23;
 use fly_lie::operators::hat3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
+use super::covariance::{Covariance, inverse, symmetrise};
 use super::measurement::{KINDS, Measurement, Verdict};
 use super::parameters::{EstimatorParameters, ParameterError};
 use super::propagation::{Imu, advance, input_effect, transition};
-
-/// Covariances of the error, in the order attitude, velocity, position, gyro bias, accelerometer bias.
-pub type Covariance = SMatrix<f64, 15, 15>;
+use super::widening::{Innovation, Jump, Wider};
 
 /// The invariant extended Kalman filter on `SE_2(3)`, with biases.
 ///
@@ -29,10 +28,14 @@ pub struct InvariantFilter {
     gates: [f64; 6],
     /// How long each kind has been rejected continuously, s; negative if it is not being rejected.
     rejected_for: [f64; KINDS],
+    /// The normalised innovation squared of the first of the rejected ones; 0 once the covariance was widened for them.
+    first_rejected: [f64; KINDS],
 }
 
 /// Farther from the origin of the errors, m, the vehicle becomes their origin.
 const FAR: f64 = 500.0;
+/// A jump is an offset, and does not grow while it is rejected; the error of a wrong attitude does. The square of what noise adds to it.
+const GROWN: f64 = 4.0;
 /// Largest standard deviation of an attitude, rad, to which a rejected measurement widens it.
 const ANY_ATTITUDE: f64 = core::f64::consts::PI;
 
@@ -83,6 +86,7 @@ impl InvariantFilter {
             parameters,
             gates: parameters.gates(),
             rejected_for: [-1.0; KINDS],
+            first_rejected: [0.0; KINDS],
         })
     }
 }
@@ -344,6 +348,50 @@ impl InvariantFilter {
         }
     }
 
+    /// With what covariance a measurement that was rejected with this normalised innovation squared passes: `None` before its kind has been rejected for
+    /// `rejection_time`.
+    ///
+    /// The state is wrong then, not the measurement. An innovation that has not grown meanwhile is taken for a [`Jump`], and whatever else is wrong for an error
+    /// of all of the state. The next measurements are taken as well, until one passes the gate.
+    fn wider<const M: usize>(
+        &mut self,
+        kind: usize,
+        nis: f64,
+        z: &SVector<f64, M>,
+        H: &SMatrix<f64, M, 15>,
+        N: &SMatrix<f64, M, M>,
+    ) -> Option<Wider<M>> {
+        let time = &mut self.rejected_for[kind];
+        if *time < 0.0 {
+            (*time, self.first_rejected[kind]) = (0.0, nis);
+        }
+        if *time < self.parameters.rejection_time {
+            return None;
+        }
+        let innovation = Innovation {
+            z,
+            H,
+            N,
+            gate: self.gates[M - 1],
+        };
+        let jump = Jump::of(kind, &self.near(), &self.gravity, &self.deviations());
+        let jumped = || innovation.after(&self.covariance, &jump);
+        let is_jump = nis <= GROWN * self.first_rejected[kind];
+        let p = &self.parameters;
+        // Larger biases would explain the gravity along a wrong vertical.
+        let largest = [
+            ANY_ATTITUDE,
+            f64::INFINITY,
+            f64::INFINITY,
+            p.start_gyro_bias,
+            p.start_accelerometer_bias,
+        ];
+        let all = || innovation.scaled(&self.covariance, largest);
+        let wider = is_jump.then(jumped).flatten().or_else(all)?;
+        self.first_rejected[kind] = 0.0;
+        Some(wider)
+    }
+
     /// `z = H [e; β] + n`, the noise n with covariance `N`: gate, gain, correction, reset.
     fn update<const M: usize>(
         &mut self,
@@ -357,39 +405,26 @@ impl InvariantFilter {
         }
         let mut HP = H * self.covariance;
         let S = HP * H.transpose() + N;
-        let Some(inverse) = inverse(&S) else {
+        let Some(mut inverse) = inverse(&S) else {
             return Verdict::Invalid;
         };
         let nis = z.dot(&(inverse * z));
         if !nis.is_finite() {
             return Verdict::Invalid;
         }
-        let mut inverse = inverse;
-        let gate = self.gates[M - 1];
         let mut verdict = Verdict::Accepted { nis };
-        if nis > gate {
-            let time = &mut self.rejected_for[kind];
-            let waits = *time < self.parameters.rejection_time;
-            *time = time.max(0.0);
-            // The state is wrong, not the measurement: accept the next ones as well, until one passes the gate.
-            let p = &self.parameters;
-            // Larger biases would explain the gravity along a wrong vertical.
-            let largest = [
-                ANY_ATTITUDE,
-                f64::INFINITY,
-                f64::INFINITY,
-                p.start_gyro_bias,
-                p.start_accelerometer_bias,
-            ];
-            let widened = (!waits).then(|| widen(&self.covariance, z, H, N, gate, largest));
-            let Some((factor, scale, wider)) = widened.flatten() else {
+        if nis > self.gates[M - 1] {
+            let Some(Wider {
+                factor,
+                covariance,
+                innovation,
+            }) = self.wider(kind, nis, z, H, N)
+            else {
                 return Verdict::Rejected { nis };
             };
-            for (i, j) in (0..15).flat_map(|i| (0..15).map(move |j| (i, j))) {
-                self.covariance[(i, j)] *= scale[i] * scale[j];
-            }
+            self.covariance = covariance;
             HP = H * self.covariance;
-            inverse = wider;
+            inverse = innovation;
             verdict = Verdict::Widened { nis, factor };
         } else {
             self.rejected_for[kind] = -1.0;
@@ -415,36 +450,6 @@ impl InvariantFilter {
         self.stay_near();
         verdict
     }
-}
-
-/// The least power of two by which the variances of the state must grow so that this innovation passes, each at most to the square of its `largest` deviation
-/// (of attitude, velocity, position and the biases); the factors of the deviations, and the inverse of the innovation covariance then. `None` if none up to
-/// 2^60 suffices.
-fn widen<const M: usize>(
-    P: &Covariance,
-    z: &SVector<f64, M>,
-    H: &SMatrix<f64, M, 15>,
-    N: &SMatrix<f64, M, M>,
-    gate: f64,
-    largest: [f64; 5],
-) -> Option<(f64, SVector<f64, 15>, SMatrix<f64, M, M>)> {
-    let most: [f64; 5] = core::array::from_fn(|part| {
-        let variance = (3 * part..3 * part + 3).fold(0.0, |most: f64, i| most.max(P[(i, i)]));
-        (largest[part] * largest[part] / variance).max(1.0)
-    });
-    let mut factor: f64 = 1.0;
-    for _ in 0..60 {
-        factor *= 2.0;
-        let scale = SVector::<f64, 15>::from_fn(|i, _| {
-            nalgebra::ComplexField::sqrt(factor.min(most[i / 3]))
-        });
-        let scaled = H * SMatrix::<f64, 15, 15>::from_diagonal(&scale);
-        let wider = inverse(&(scaled * P * scaled.transpose() + N))?;
-        if z.dot(&(wider * z)) <= gate {
-            return Some((factor, scale, wider));
-        }
-    }
-    None
 }
 
 /// Relative to terms that cancel.
@@ -476,44 +481,4 @@ fn place<const M: usize, const N: usize>(
     block: &Matrix3<f64>,
 ) {
     A.view_mut((i, j), (3, 3)).copy_from(block);
-}
-
-fn symmetrise(P: &mut Covariance) {
-    for i in 0..15 {
-        for j in 0..i {
-            let mean = 0.5 * (P[(i, j)] + P[(j, i)]);
-            (P[(i, j)], P[(j, i)]) = (mean, mean);
-        }
-    }
-}
-
-/// The inverse of a symmetric matrix; `None` unless it is positive definite.
-fn inverse<const M: usize>(S: &SMatrix<f64, M, M>) -> Option<SMatrix<f64, M, M>> {
-    if !S.iter().all(|x| x.is_finite()) {
-        return None;
-    }
-    // Cholesky by columns, then its inverse.
-    let mut L = SMatrix::<f64, M, M>::zeros();
-    for j in 0..M {
-        for i in j..M {
-            let mut sum = S[(i, j)];
-            for k in 0..j {
-                sum -= L[(i, k)] * L[(j, k)];
-            }
-            if i == j {
-                if sum <= 0.0 {
-                    return None;
-                }
-                L[(j, j)] = nalgebra::ComplexField::sqrt(sum);
-            } else {
-                L[(i, j)] = sum / L[(j, j)];
-            }
-        }
-    }
-    let mut inverse = SMatrix::<f64, M, M>::identity();
-    if L.solve_lower_triangular_mut(&mut inverse) {
-        Some(inverse.tr_mul(&inverse))
-    } else {
-        None
-    }
 }

@@ -94,8 +94,8 @@ pub enum Verdict {
         /// The normalised innovation squared.
         nis: f64,
     },
-    /// Its kind had been rejected for the whole `rejection_time`: it was accepted after the variances of velocity and position were multiplied by `factor`, those
-    /// of the attitude at most to any attitude, those of biases at most to the initial ones.
+    /// Its kind had been rejected for the whole `rejection_time`: it was accepted as a jump of what it measures, whose variance was multiplied by `factor`. If its
+    /// innovation had grown meanwhile, the variances of velocity and position were multiplied, those of the attitude at most to any attitude, those of biases at most to the initial ones.
     Widened {
         /// The normalised innovation squared before that.
         nis: f64,

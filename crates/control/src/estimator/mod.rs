@@ -33,16 +33,19 @@
 
 mod alignment;
 pub mod chi_square;
+mod covariance;
 mod delayed;
 mod filter;
 mod measurement;
 mod parameters;
 mod propagation;
 mod start;
+mod widening;
 
 pub use alignment::{Aligned, Alignment, Integrals};
+pub use covariance::Covariance;
 pub use delayed::{Delayed, Judged, Refused};
-pub use filter::{Covariance, InvariantFilter};
+pub use filter::InvariantFilter;
 pub use measurement::{KINDS, Measurement, Verdict};
 pub use parameters::{EstimatorParameters, ParameterError};
 pub use propagation::{Imu, advance, input_effect, transition};

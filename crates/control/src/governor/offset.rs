@@ -59,6 +59,8 @@ const PEAK_JERKS: [f64; 3] = [0.168_206, 0.724_975, 1.254_443];
 const SPARE: f64 = 1.25;
 /// Longest step in units of 1/lambda.
 const LONGEST_STEP: f64 = 0.05;
+/// The most steps at once.
+const MOST_STEPS: f64 = 1000.0;
 
 impl<const N: usize> Offset<N> {
     pub fn zero() -> Self {
@@ -83,7 +85,8 @@ impl<const N: usize> Offset<N> {
         self.zero
     }
 
-    /// Moves on by `elapsed` s to a goal with this velocity and acceleration.
+    /// Moves on by `elapsed` s to a goal with this velocity and acceleration. Of a gap longer than [`MOST_STEPS`] steps, in which it would
+    /// settle, the rest is skipped.
     pub fn advance(
         &mut self,
         elapsed: f64,
@@ -94,15 +97,14 @@ impl<const N: usize> Offset<N> {
         if self.zero {
             return;
         }
+        let longest = LONGEST_STEP / bounds.quickest.max(bounds.slowest());
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a small count"
         )]
-        let count = (elapsed * bounds.quickest.max(bounds.slowest()) / LONGEST_STEP)
-            .ceil()
-            .clamp(1.0, 1000.0) as u32;
-        let step = elapsed / f64::from(count);
+        let count = (elapsed / longest).ceil().clamp(1.0, MOST_STEPS) as u32;
+        let step = (elapsed / f64::from(count)).min(longest);
         for _ in 0..count {
             self.steer(bounds, velocity, acceleration);
             self.integrate(step);

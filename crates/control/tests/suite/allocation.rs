@@ -646,6 +646,50 @@ mod with_osqp {
         assert!(worst < 2e-6, "{worst:e}");
     }
 
+    /// Finite inputs that overflow on the way, and what follows them.
+    #[test]
+    fn an_overflow_does_not_outlast_its_call() {
+        let mut random = Random(37);
+        let (limits, metric) = (random.limits(4, 10), random.metric(4) * 1e3);
+        let mut exact = ActiveSet::new(&limits, &metric).unwrap();
+        let mut splitting = Osqp::new(&limits, &metric).unwrap();
+        for far in [1e150, 1e250, 1e300, 1e306, 1e308] {
+            for desired in [[far, -far, far, far], [7.0, -0.2, 0.3, 1.0]] {
+                let (mut a, mut b) = ([0.0; 4], [0.0; 4]);
+                exact.solve(&desired, &mut a);
+                splitting.solve(&desired, &mut b);
+                assert!(b.iter().all(|u| u.is_finite()), "{far}: {b:?}");
+                if desired[0] == 7.0 {
+                    let away = a
+                        .iter()
+                        .zip(b)
+                        .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
+                    assert!(away < 1e-5, "{far}: {a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    /// The unit of the metric says nothing of the optimum.
+    #[test]
+    fn a_small_metric_has_the_same_optimum() {
+        let mut random = Random(41);
+        for power in [-40, -12, -6, 6, 12] {
+            let (limits, metric) = (random.limits(4, 8), random.metric(4));
+            let scaled = &metric * 10_f64.powi(power);
+            let mut exact = ActiveSet::new(&limits, &metric).unwrap();
+            let mut splitting = Osqp::new(&limits, &scaled).unwrap();
+            splitting.set_metric(&scaled).unwrap();
+            for _ in 0..20 {
+                let desired = random.matrix(4, 1) * 4.0;
+                let (mut a, mut b) = (DVector::zeros(4), DVector::zeros(4));
+                exact.solve(desired.as_slice(), a.as_mut_slice());
+                splitting.solve(desired.as_slice(), b.as_mut_slice());
+                assert!((&a - &b).amax() < 2e-6, "{power}: {a} {b}");
+            }
+        }
+    }
+
     #[test]
     fn infeasible_limits_fall_back_and_are_counted() {
         let limits = Limits::new(

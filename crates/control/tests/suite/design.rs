@@ -599,3 +599,24 @@ fn state_feedback_says_what_it_cannot() {
     assert_eq!(place(&single), Err(PlacementError::Conjugates));
     assert_eq!(place(&real([f64::NAN; 4])), Err(PlacementError::Conjugates));
 }
+
+#[test]
+fn a_model_that_is_not_finite_is_refused() {
+    let one = nalgebra::dmatrix![1.0];
+    for broken in 0..4 {
+        let mut parts = [one.clone(), one.clone(), one.clone(), one.clone()];
+        parts[broken][(0, 0)] = f64::NAN;
+        let [inertia, damping, stiffness, inputs] = parts;
+        let model = LinearModel {
+            inertia,
+            damping,
+            stiffness,
+            inputs,
+        };
+        let poles = [-1.0, -2.0].map(|pole| Complex::new(pole, 0.0));
+        assert!(matches!(
+            StateFeedback::place(&model, &poles),
+            Err(PlacementError::NotFinite)
+        ));
+    }
+}

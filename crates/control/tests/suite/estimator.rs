@@ -429,6 +429,47 @@ fn jumps_are_rejected_and_a_lasting_one_is_taken_by_the_rule() {
     );
 }
 
+/// A position that jumps for good, by thousands of its deviations, says nothing of the vertical: an attitude torn off by it would be flown on.
+#[test]
+fn a_lasting_jump_of_the_position_does_not_tilt_the_vehicle() {
+    for (jump, deviation, every) in [
+        (5.0, 0.01, 1),
+        (20.0, 0.01, 1),
+        (100.0, 0.3, 20),
+        (500.0, 0.3, 20),
+    ] {
+        let mut flight = Flight::new(17, EstimatorParameters::default());
+        let mut filter = flight.filter();
+        let (mut most, mut widened): (f64, u32) = (0.0, 0);
+        for i in 1..=8000 {
+            let imu = flight.step();
+            filter.predict(&imu, STEP);
+            if i % 20 == 0 {
+                filter.correct(&flight.field());
+            }
+            if i % (2 * every) == 0 {
+                let mut seen = flight.gnss(deviation);
+                if let (Measurement::Position { value, .. }, true) = (&mut seen, i >= 4000) {
+                    value.x += jump;
+                }
+                widened += u32::from(matches!(filter.correct(&seen), Verdict::Widened { .. }));
+            }
+            if i >= 4000 {
+                let up = Vector3::z();
+                let [is, to] =
+                    [filter.pose(), &flight.pose].map(|pose| pose.rotation.inverse().act(&up));
+                most = most.max(is.angle(&to).to_degrees());
+            }
+        }
+        assert!(
+            most < 1.5 && widened >= 1,
+            "{jump}: {most} degrees, {widened}"
+        );
+        let e = flight.pose.position + Vector3::x() * jump - filter.pose().position;
+        assert!(e.norm() < 5.0 * deviation + 0.05, "{jump}: {e}");
+    }
+}
+
 /// The same flight elsewhere in the world: its estimate is shifted, and no less certain. It crosses the 500 m at which the vehicle becomes the origin
 /// of the errors, and elsewhere starts beyond them.
 #[test]

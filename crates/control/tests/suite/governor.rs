@@ -363,3 +363,26 @@ fn numbers_that_are_not_finite_pass() {
     let point = governor.govern(2e-3, &far, &goal);
     assert!(point != goal && point.pose.translation.norm().is_finite());
 }
+
+/// As after a log that paused: the rest of the gap is skipped, in which it would have settled.
+#[test]
+fn a_gap_of_any_length_is_survived() {
+    let vehicle = vehicle();
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    for gap in [1.0, 100.0, 200.0, 1e6, 1e300] {
+        let mut governor = governor(&vehicle, AttitudeMode::ThrustAligned);
+        let start = State::at_rest(SE3::new(SO3::identity(), Vector3::new(30.0, -40.0, 5.0)));
+        governor.govern(f64::INFINITY, &start, &goal);
+        let mut point = governor.govern(2e-3, &start, &goal);
+        for _ in 0..3 {
+            let state = State {
+                pose: point.pose,
+                twist: point.twist,
+            };
+            point = governor.govern(gap, &state, &goal);
+            let numbers = point.pose.translation.iter().chain(&point.twist);
+            assert!(numbers.copied().all(f64::is_finite), "{gap}: {point:?}");
+        }
+        assert!(point.pose.translation.norm() < 64.0, "{gap}: {point:?}");
+    }
+}

@@ -7,10 +7,10 @@ use super::Balance;
 /// The known mean powers, W, by which dW/dt differs from the prediction between two steps.
 ///
 /// ```text
-/// dW/dt + 2 R = dW/du . (u_actual - u_held) + dW/du . (u_held - u0) + rest
+/// dW/dt + 2 R = d(dW/dt)/du . (u_actual - u_held) + d(dW/dt)/du . (u_held - u0) + rest
 /// ```
 ///
-/// with [`dW/du`](crate::Controller::energy_gradient), the input `u_actual` that the actuators have reached, the input `u_held` that was
+/// with [`d(dW/dt)/du`](crate::Controller::energy_gradient), the input `u_actual` that the actuators have reached, the input `u_held` that was
 /// commanded and held, and the current u0 of the law. The rest is a disturbance or a model error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Powers {

@@ -8,6 +8,7 @@ pub struct PlanarPath(pub Box<dyn Path>);
 
 impl Trajectory<[Jet<3>]> for PlanarPath {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
+        Infeasible::expect_coordinates(3, q.len())?;
         let at = self.0.at(t);
         let [s_x, s_y, _] = normalized(&at.side);
         // The side is (-sin alpha, cos alpha); its rates along -(cos alpha, sin alpha) are those of alpha.
@@ -32,6 +33,7 @@ const LEAST_SPEED: f64 = 1e-6;
 
 impl Trajectory<[Jet<3>]> for AlongPath {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
+        Infeasible::expect_coordinates(3, q.len())?;
         let at = self.0.at(t);
         let [v_x, v_y] = [0, 1].map(|i| at.position[i].first_derivative::<3>());
         let squared = v_x * v_x + v_y * v_y;
