@@ -173,11 +173,13 @@ impl OutputMap {
         &self.outputs
     }
 
-    /// The commands for these controls (HIL: 0 to 1, -1 to 1), within the vehicle's limits. Missing or non-finite
-    /// values count as 0.
+    /// The commands for these controls (HIL: 0 to 1, -1 to 1), within the vehicle's limits. Where a control is missing or
+    /// not finite, the actuator is at rest.
     pub fn commands_of_controls(&self, controls: &[f32], commands: &mut [f64]) {
         for (output, command) in self.outputs.iter().zip(commands) {
-            let control = controls.get(output.channel).map_or(0.0, |u| f64::from(*u));
+            let control = controls
+                .get(output.channel)
+                .map_or(f64::NAN, |u| f64::from(*u));
             *command = output.value(control);
         }
     }
@@ -193,12 +195,13 @@ impl OutputMap {
         }
     }
 
-    /// The commands for these pulse widths, µs, within the vehicle's limits. No pulse (0, or missing) is u = 0.
+    /// The commands for these pulse widths, µs, within the vehicle's limits. Without a pulse (0, or missing) the actuator
+    /// is at rest.
     pub fn commands_of_pulses(&self, pulses: &[u16], commands: &mut [f64]) {
         for (output, command) in self.outputs.iter().zip(commands) {
             let pulse = pulses.get(output.channel).copied().unwrap_or(0);
             let control = if pulse == 0 {
-                0.0
+                f64::NAN
             } else {
                 output.control_of_pulse(f64::from(pulse))
             };
@@ -338,8 +341,12 @@ impl Output {
     }
 
     fn value(&self, control: f64) -> f64 {
-        let u = if control.is_finite() { control } else { 0.0 };
-        let u = self.turned(u.clamp(self.lowest(), 1.0));
+        let u = if control.is_finite() {
+            self.turned(control.clamp(self.lowest(), 1.0))
+        } else {
+            // At rest, whatever its direction.
+            0.0
+        };
         let (c, size) = (self.curve, u.abs());
         let value = self.full * u.signum() * size * (1.0 - c + c * size);
         value.clamp(self.limits[0], self.limits[1])
@@ -694,6 +701,33 @@ mod tests {
         assert_eq!(commands, [5.0, 0.0, 0.0, 0.0]);
         map.commands_of_controls(&[f32::NAN, -1.0, 7.0], &mut commands);
         assert_eq!(commands, [5.0, 0.0, 0.0, 0.0]);
+    }
+
+    /// A motor whose output falls while it speeds up does not start because its autopilot has not said anything yet.
+    #[test]
+    fn without_an_output_a_reversed_motor_rests() {
+        let inputs = &quad_x([1.0; 4]).inputs;
+        let names = inputs.command_names().iter().enumerate();
+        let reversed: Vec<_> = names
+            .map(|(i, name)| OutputSettings {
+                command: name.clone(),
+                channel: i + 1,
+                reversed: true,
+                ..OutputSettings::default()
+            })
+            .collect();
+        let map = OutputMap::new(inputs, Autopilot::Ardupilot, None, &reversed).unwrap();
+        let mut commands = [f64::NAN; 4];
+        for pulses in [&[0; 4][..], &[]] {
+            map.commands_of_pulses(pulses, &mut commands);
+            assert_eq!(commands, [0.0; 4], "{pulses:?}");
+        }
+        for controls in [&[f32::NAN; 4][..], &[]] {
+            map.commands_of_controls(controls, &mut commands);
+            assert_eq!(commands, [0.0; 4], "{controls:?}");
+        }
+        map.commands_of_pulses(&[1000; 4], &mut commands);
+        assert_eq!(commands, [5.0; 4], "the least pulse is full thrust");
     }
 
     #[test]

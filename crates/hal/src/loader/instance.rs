@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::Duration;
 
 use super::log::Listener;
 use super::{PluginInfo, host};
@@ -31,7 +33,7 @@ pub struct Instance {
     /// Status of the frame's groups during a read.
     groups: Vec<abi::GroupStatus>,
     errors: ErrorRoom,
-    emergency: Arc<Mutex<Option<Live>>>,
+    emergency: Arc<Line>,
 }
 
 // SAFETY: the ABI allows an instance to be used from any thread, one at a time, which `&mut` ensures.
@@ -122,10 +124,13 @@ impl Instance {
     }
 
     fn described(mut self) -> Result<Self, Error> {
-        self.emergency = Arc::new(Mutex::new(Some(Live {
-            table: Arc::clone(&self.table),
-            handle: self.handle,
-        })));
+        self.emergency = Arc::new(Line {
+            live: Mutex::new(Some(Live {
+                table: Arc::clone(&self.table),
+                handle: self.handle,
+            })),
+            ..Line::default()
+        });
         self.description = self.describe()?;
         self.values = self.description.frame_signals().count();
         self.groups = vec![abi::GroupStatus::default(); self.description.groups.len()];
@@ -358,12 +363,9 @@ impl Instance {
     }
 
     /// From now on no [emergency line](Self::emergency) of this instance reaches the vehicle: another pilot or program
-    /// has control of it.
+    /// has control of it. Does not wait for a request that is under way.
     pub fn release_control(&self) {
-        *self
-            .emergency
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = None;
+        self.emergency.is_released.store(true, Ordering::Release);
     }
 
     /// Lines for the summary after a flight; empty if the plugin has none or fails.
@@ -395,7 +397,15 @@ impl Instance {
 
 /// Reaches the vehicle of an [`Instance`] from another thread while a call of the instance hangs.
 #[derive(Debug, Clone)]
-pub struct EmergencyLine(Arc<Mutex<Option<Live>>>);
+pub struct EmergencyLine(Arc<Line>);
+
+#[derive(Debug, Default)]
+struct Line {
+    /// Whether no more requests are to be sent.
+    is_released: AtomicBool,
+    /// Locked during a request; `None` once the instance is destroyed.
+    live: Mutex<Option<Live>>,
+}
 
 /// An instance that has not been destroyed.
 #[derive(Debug)]
@@ -410,19 +420,53 @@ unsafe impl Send for Live {}
 impl EmergencyLine {
     /// Asks the vehicle to carry out an action by itself. Returns whether the request was sent.
     pub fn request(&self, request: Request) -> bool {
-        let live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        live.as_ref().is_some_and(|live| live.request(request))
+        let live = self.0.live.lock();
+        self.send(
+            live.unwrap_or_else(PoisonError::into_inner).as_ref(),
+            request,
+        )
     }
 
     /// The same without blocking, for handlers that may interrupt the very thread that uses the line. Returns false if
     /// the line is in use.
     pub fn try_request(&self, request: Request) -> bool {
-        let live = match self.0.try_lock() {
+        let live = match self.0.live.try_lock() {
             Ok(live) => live,
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        live.as_ref().is_some_and(|live| live.request(request))
+        self.send(live.as_ref(), request)
+    }
+
+    /// The caller holds the lock.
+    fn send(&self, live: Option<&Live>, request: Request) -> bool {
+        let live = live.filter(|_| !self.0.is_released.load(Ordering::Acquire));
+        live.is_some_and(|live| live.request(request))
+    }
+}
+
+/// How often and how long a line that is closed waits for a request to return.
+const WAITS: u32 = 100;
+const WAIT: Duration = Duration::from_millis(10);
+
+impl Line {
+    /// Takes the handle away. Returns false if a request that is under way does not return.
+    fn close(&self) -> bool {
+        self.is_released.store(true, Ordering::Release);
+        for _ in 0..WAITS {
+            match self.live.try_lock() {
+                Ok(mut live) => {
+                    live.take();
+                    return true;
+                }
+                Err(TryLockError::Poisoned(error)) => {
+                    error.into_inner().take();
+                    return true;
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
+            }
+        }
+        false
     }
 }
 
@@ -440,11 +484,13 @@ impl Live {
 impl Drop for Instance {
     fn drop(&mut self) {
         // From now on nothing else has the handle.
-        (self
-            .emergency
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner))
-        .take();
+        if !self.emergency.close() {
+            let name = &self.info.name;
+            tracing::error!(
+                "the plugin `{name}` does not return from an emergency and is left as it is"
+            );
+            return;
+        }
         if let Some(destroy) = self.table.destroy {
             // SAFETY: an entry of the plugin's table with the instance that its `configure` made, for the last time.
             unsafe { destroy(self.handle.as_ptr()) };

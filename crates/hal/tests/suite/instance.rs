@@ -415,3 +415,35 @@ fn an_emergency_reaches_a_plugin_whose_call_does_not_return() {
     drop(instance);
     assert!(!line.request(Request::Land), "there is nobody any more");
 }
+
+/// The thread that waits for it is not the flight's: control is handed back and the instance dropped all the same.
+#[test]
+fn an_emergency_that_does_not_return_holds_up_nobody() {
+    let given = "hang = \"emergency\"";
+    let mut instance = trial().configure(&Configuration::new(given, "")).unwrap();
+    let line = instance.emergency().expect("a way to the vehicle");
+    instance.start().unwrap();
+    let asked = line.clone();
+    std::thread::spawn(move || asked.request(Request::Land));
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(!line.try_request(Request::Land), "it is in use");
+    let (done, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        instance.release_control();
+        drop(instance);
+        done.send(())
+    });
+    ended.recv_timeout(Duration::from_mins(1)).expect("it ends");
+}
+
+/// A line that was released reaches nobody.
+#[test]
+fn a_released_vehicle_is_not_asked_for_anything() {
+    let mut instance = trial().configure(&Configuration::new("", "")).unwrap();
+    let line = instance.emergency().expect("a way to the vehicle");
+    instance.start().unwrap();
+    assert!(line.request(Request::Land));
+    instance.release_control();
+    assert!(!line.request(Request::Land));
+    assert!(!line.try_request(Request::Land));
+}

@@ -31,11 +31,11 @@ impl ThrustMap {
         self.weight * self.curve.value(u) / self.curve.value(self.hover)
     }
 
-    /// The command for a force (N), within the limits. Does not allocate.
+    /// The command for a force (N), within the limits; a NaN counts as none. Does not allocate.
     pub fn command(&self, force: f64) -> f64 {
         let wanted = (force / self.weight).max(0.0) * self.curve.value(self.hover);
         let u = self.curve.inverse(wanted);
-        // A NaN gives the smallest thrust.
+        // That of an infinite force is NaN, and becomes the largest.
         u.min(self.limits[1]).max(self.limits[0])
     }
 }

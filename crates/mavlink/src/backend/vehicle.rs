@@ -28,7 +28,7 @@ use super::thrust::ThrustMap;
 /// How long `start` waits for the state after the heartbeat, ns. A missing state is not an error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
 
-/// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after `request_timeout`, 10 s.
+/// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after 10 s at the earliest.
 const LANDING_WAIT: i64 = 6_000_000_000;
 
 /// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, its own thrust
@@ -491,7 +491,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
                 return;
             }
             if now >= usual && !std::mem::replace(&mut is_told, true) {
-                tracing::info!(
+                tracing::warn!(
                     "waiting for the vehicle, for at most {} s: {}",
                     self.settings.ready_timeout.as_secs_f64(),
                     faults.join("; ")

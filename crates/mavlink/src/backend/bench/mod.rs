@@ -430,8 +430,11 @@ impl Connection {
                         sent,
                     });
                 }
-                // The caller stops it.
-                _ if interrupted.is_some_and(|it| it.load(Ordering::Relaxed)) => return Ok(()),
+                // The caller stops it: from now on it must not be sent again.
+                _ if interrupted.is_some_and(|it| it.load(Ordering::Relaxed)) => {
+                    self.vehicle.cancel(ticket);
+                    return Ok(());
+                }
                 _ => std::thread::sleep(NAP),
             }
         }

@@ -25,6 +25,8 @@ pub struct Trial {
     polls: u32,
     /// Whether reads wait until an emergency.
     hangs: Arc<AtomicBool>,
+    /// Whether an emergency does not return.
+    hangs_in_emergency: bool,
 }
 
 impl Trial {
@@ -70,13 +72,17 @@ impl Backend for Trial {
             said: String::new(),
             polls: 0,
             hangs: Arc::default(),
+            hangs_in_emergency: false,
         };
         match key {
             "" => {}
             "panic" => trial.panics = value,
             "error" => trial.fails = value,
             "thread" => trial.said = value,
-            "hang" => trial.hangs.store(value == "read", Ordering::Relaxed),
+            "hang" => {
+                trial.hangs.store(value == "read", Ordering::Relaxed);
+                trial.hangs_in_emergency = value == "emergency";
+            }
             "resolve" => {
                 trial.resolved =
                     Some(configuration.resolve_path(text.find('"').unwrap_or(0), &value)?);
@@ -178,7 +184,13 @@ impl Backend for Trial {
 
     fn emergency(&self) -> Option<Emergency> {
         let hangs = Arc::clone(&self.hangs);
+        let is_last = self.hangs_in_emergency;
         Some(Box::new(move |request| {
+            if is_last {
+                loop {
+                    std::thread::park();
+                }
+            }
             hangs.store(false, Ordering::Release);
             request == Request::Land
         }))
