@@ -19,7 +19,7 @@ pub(crate) struct EnergyWatch {
 /// The inputs of one step, p numbers each.
 #[derive(Debug, Clone)]
 struct Inputs {
-    /// dW/du.
+    /// d(dW/dt)/du.
     gradient: Vec<f64>,
     /// The actuators' current outputs.
     actual: Vec<f64>,

@@ -198,6 +198,12 @@ impl Flight<'_> {
     /// Carries out the decision. Returns whether commands were sent and, if the flight has ended, how.
     fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
         match action {
+            // A vehicle that takes off by itself takes no commands yet, unless it has to be flown to the ground.
+            Action::Control | Action::Hold | Action::Failsafe
+                if self.mode() == Mode::Landing && self.link.takes_off() =>
+            {
+                (false, self.land(time))
+            }
             Action::Control | Action::Hold | Action::Failsafe => {
                 let (sent, end) = self.write(time);
                 (sent, end.or_else(|| self.land(time)))
@@ -306,14 +312,16 @@ impl Flight<'_> {
             Some(fault) => format!("{message}: {}", self.describe(fault)),
             None => message,
         };
-        let late = self
+        let unconverged = self
             .estimation
             .as_ref()
             .filter(|_| fault == Some(Fault::Unconverged));
-        Some(End::Backend(match late.and_then(Estimation::too_late) {
-            Some(late) => format!("{message}, as {late}"),
-            None => message,
-        }))
+        Some(End::Backend(
+            match unconverged.and_then(Estimation::obstacle) {
+                Some(obstacle) => format!("{message}, as {obstacle}"),
+                None => message,
+            },
+        ))
     }
 
     /// Whether the configured duration has passed. It ends neither a failsafe nor a flight without a complete frame.

@@ -21,6 +21,10 @@ use super::setpoints::Setpoints;
 use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
 
+mod applied;
+
+use applied::Applied;
+
 /// Converts nanoseconds to seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
     nanoseconds as f64 * 1e-9
@@ -83,15 +87,15 @@ pub struct Parts {
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
-    /// Why the source of the state reading_fault the last frame.
+    /// The fault of the last reading, if it brought data that are not good enough.
     reading_fault: Option<Fault>,
     /// Whether the state is [frozen](Self::repeats_itself).
     is_frozen: bool,
     /// Time of the first complete frame, ns: the zero of flight time.
     start: Option<i64>,
     previous: i64,
-    /// When the controller last ran.
-    controlled: i64,
+    /// When the controller last ran; `None` if it has not run since control began.
+    controlled: Option<i64>,
     /// Whether a state is known.
     known: bool,
     /// When each group of the state was measured.
@@ -168,7 +172,7 @@ impl Pilot {
             reading_fault: None,
             start: None,
             previous: 0,
-            controlled: 0,
+            controlled: None,
             known: false,
             candidate: commands.clone(),
             outputs: commands.clone(),
@@ -246,7 +250,10 @@ impl Pilot {
             }
             decision = self.failsafe(time);
         } else {
-            self.failsafe = None;
+            (self.failsafe, self.grounded_since) = (None, None);
+        }
+        if matches!(decision.action, Action::Wait | Action::Pause) {
+            self.controlled = None;
         }
         decision.action = self.respond(time, crash, decision.action);
         decision
@@ -493,8 +500,9 @@ impl Pilot {
             };
         }
         let parts = &mut self.parts;
-        let elapsed = seconds(time.saturating_sub(self.controlled));
-        self.controlled = time;
+        // What lies before counts for nothing: a law that integrates would wind up.
+        let before = self.controlled.replace(time).unwrap_or(time);
+        let elapsed = seconds(time.saturating_sub(before));
         // Only an observer of disturbances asks what was applied.
         let on_ground = parts.guidance.disturbance().is_some() && stands(parts);
         let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
@@ -730,78 +738,6 @@ fn stands(parts: &Parts) -> bool {
     let climbing = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
     let carried = parts.guidance.weight_fraction();
     climbing.abs() < STUCK * parts.descent_rate && carried.is_some_and(|part| part < UNLOADED)
-}
-
-/// The mean input since the controller last ran, as far as it is known.
-#[derive(Debug, Clone)]
-struct Applied {
-    /// Integral over time, then the mean.
-    input: Vec<f64>,
-    /// The input of one tick.
-    of_tick: Vec<f64>,
-    /// The input at the beginning of the tick.
-    before: Vec<f64>,
-    /// Integration time, s; `None` if some inputs are unknown.
-    time: Option<f64>,
-    /// The recorded commands of the last frame; NaN before the first.
-    recorded: Vec<f64>,
-}
-
-impl Applied {
-    fn new(inputs: usize) -> Self {
-        Self {
-            input: vec![0.0; inputs],
-            of_tick: vec![0.0; inputs],
-            before: vec![0.0; inputs],
-            time: Some(0.0),
-            recorded: vec![f64::NAN; inputs],
-        }
-    }
-
-    /// Adds the actuators' output over the last `elapsed` s, as modelled.
-    fn add(&mut self, predictor: &StatePredictor, elapsed: f64) {
-        let Some(time) = &mut self.time else { return };
-        *time += elapsed;
-        let inputs = &predictor.system().inputs;
-        inputs.input_from_commands(predictor.mean_actuators(), &mut self.of_tick);
-        for (sum, input) in self.input.iter_mut().zip(&self.of_tick) {
-            *sum += input * elapsed;
-        }
-    }
-
-    /// Call before a tick is predicted.
-    fn begin(&mut self, predictor: &StatePredictor) {
-        let inputs = &predictor.system().inputs;
-        inputs.input_from_commands(predictor.actuators(), &mut self.before);
-    }
-
-    /// Call after a tick is predicted: adds the modelled output of the actuators, the mean of both ends.
-    fn end(&mut self, predictor: &StatePredictor, elapsed: f64) {
-        let Some(time) = &mut self.time else { return };
-        *time += elapsed;
-        let inputs = &predictor.system().inputs;
-        inputs.input_from_commands(predictor.actuators(), &mut self.of_tick);
-        let ends = self.before.iter().zip(&self.of_tick);
-        for (sum, (before, after)) in self.input.iter_mut().zip(ends) {
-            *sum += 0.5 * (before + after) * elapsed;
-        }
-    }
-
-    /// The inputs of this tick are unknown.
-    fn forget(&mut self) {
-        self.time = None;
-    }
-
-    /// Returns the mean since the last call; `None` if it is unknown.
-    fn take(&mut self) -> Option<&[f64]> {
-        let time = self.time.replace(0.0);
-        // The sums restart with the next tick.
-        for (mean, sum) in self.of_tick.iter_mut().zip(&mut self.input) {
-            *mean = std::mem::take(sum) / time.unwrap_or(1.0);
-        }
-        time.filter(|time| *time > 0.0)
-            .map(|_| self.of_tick.as_slice())
-    }
 }
 
 /// # State after a decision

@@ -89,7 +89,7 @@ impl<'a> Flight<'a> {
         let recording = is_shadow || backend.description().configuration.is_some();
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
-        let truth = Truth::bind(description, system);
+        let of_truth = of_truth(envelope.as_ref(), estimation.as_ref());
         let recorder = Recorder::begin(
             sink,
             &header(configuration, &backend, estimation.as_ref()),
@@ -97,7 +97,7 @@ impl<'a> Flight<'a> {
             solver,
             energy,
             tracking(configuration),
-            (truth, envelope.as_ref().map(Envelope::of_verdict)),
+            (Truth::bind(description, system), of_truth),
         )?;
 
         let duration = duration(configuration, is_shadow, guidance.duration());
@@ -270,6 +270,12 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
         gravity,
         usual,
     )
+}
+
+/// The envelope of a simulation's true state.
+fn of_truth(envelope: Option<&Envelope>, estimation: Option<&Estimation>) -> Option<Envelope> {
+    let fix_error = estimation.map_or(0.0, Estimation::fix_error);
+    Some(envelope?.of_truth(fix_error))
 }
 
 /// Converts seconds to nanoseconds.

@@ -397,7 +397,7 @@ impl Supervisor {
             Trigger::Resume => {
                 self.report.resumed += 1;
                 self.report.given_up = None;
-                (self.failsafe, self.good_since) = (None, None);
+                (self.failsafe, self.good_since, self.lawless_since) = (None, None, None);
                 self.last_good = time;
             }
             _ => {}

@@ -130,8 +130,10 @@ pub struct GnssSection {
     pub used: Option<bool>,
     /// Position of the antenna, m, body frame. Default the origin.
     pub position: [f64; 3],
-    /// Standard deviation of its position, m, x, y, z in the world, > 0. Default 0.5, 0.5, 0.8.
-    pub position_noise: [f64; 3],
+    /// Standard deviation of its position from one to the next, m, x, y, z in the world, > 0. Default 0.5, 0.5, 0.8.
+    pub position_noise: Option<[f64; 3]>,
+    /// Standard deviation of its drift, m, x, y, z in the world, at least 0. Default 2.1, 2.1, 3.2; 0 where `position_noise` is given, which then contains it.
+    pub drift: Option<[f64; 3]>,
     /// Standard deviation of its velocity, m/s, x, y, z in the world, > 0. Default 0.1, 0.1, 0.15.
     pub velocity_noise: [f64; 3],
 }
@@ -141,9 +143,22 @@ impl Default for GnssSection {
         Self {
             used: None,
             position: [0.0; 3],
-            position_noise: [0.5, 0.5, 0.8],
+            position_noise: None,
+            drift: None,
             velocity_noise: [0.1, 0.1, 0.15],
         }
+    }
+}
+
+impl GnssSection {
+    /// Standard deviations of the position, m: of the noise from one to the next, and of the drift.
+    pub fn deviations(&self) -> [[f64; 3]; 2] {
+        let drift = match self.position_noise {
+            Some(_) => [0.0; 3],
+            None => [2.1, 2.1, 3.2],
+        };
+        let noise = self.position_noise.unwrap_or([0.5, 0.5, 0.8]);
+        [noise, self.drift.unwrap_or(drift)]
     }
 }
 
@@ -157,7 +172,7 @@ pub struct BarometerSection {
     pub used: Option<bool>,
     /// Its position, m, body frame. Default the origin.
     pub position: [f64; 3],
-    /// Standard deviation, m, > 0. Default 0.5, which includes its drift.
+    /// Standard deviation, m, > 0. Default 1, which includes its drift.
     pub noise: f64,
 }
 
@@ -166,7 +181,7 @@ impl Default for BarometerSection {
         Self {
             used: None,
             position: [0.0; 3],
-            noise: 0.5,
+            noise: 1.0,
         }
     }
 }
@@ -264,6 +279,7 @@ impl EstimatorSection {
         positive.extend(
             gnss.position_noise
                 .iter()
+                .flatten()
                 .map(|x| ("gnss.position_noise", *x, most)),
         );
         positive.extend(
@@ -271,6 +287,15 @@ impl EstimatorSection {
                 .iter()
                 .map(|x| ("gnss.velocity_noise", *x, most)),
         );
+        for value in gnss
+            .drift
+            .iter()
+            .flatten()
+            .filter(|x| !(**x >= 0.0 && **x <= most))
+        {
+            let path = "estimator.gnss.drift";
+            problems.push(out_of_range(document, path, "expected at least 0", *value));
+        }
         let mut lengths = vec![("range.direction", norm(&estimator.range.direction))];
         if let Some(field) = &estimator.magnetometer.field {
             lengths.push(("magnetometer.field", norm(field)));

@@ -262,6 +262,8 @@ pub struct Envelope {
     /// The bound of the position error when the controller first began, m. It does not grow with the errors after a failsafe, in which
     /// the vehicle may have been lost.
     first: Option<f64>,
+    /// Added to the bounds of the position error, m.
+    fix_error: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -350,14 +352,17 @@ impl Envelope {
             started: false,
             diverged: None,
             first: None,
+            fix_error: 0.0,
         }
     }
 
-    /// The same without configured limits, for the verdict alone.
+    /// The same for the true state of a simulation and the verdict alone, without configured limits. A loop that holds
+    /// its reference may be away from it by as much as its fixes of the position are from the truth, `fix_error` (m).
     #[must_use]
-    pub fn of_verdict(&self) -> Self {
+    pub fn of_truth(&self, fix_error: f64) -> Self {
         let mut own = self.clone();
         own.watched.retain(|watched| watched.diverged);
+        own.fix_error = fix_error;
         own
     }
 }
@@ -376,7 +381,7 @@ impl Envelope {
             let begin = |i: usize| step.errors[i] + rates[i] * self.settling;
             self.began = (step.time, [begin(0), begin(1)]);
             let fall = 0.5 * self.gravity * self.settling * self.settling;
-            let bound = FACTOR * (begin(0) + fall);
+            let bound = FACTOR * (begin(0) + fall) + self.fix_error;
             self.first.get_or_insert(bound);
             for watched in self.watched.iter_mut().filter(|watched| watched.diverged) {
                 if watched.bound.limit == Limit::PositionError {
@@ -479,7 +484,7 @@ impl Envelope {
         let (began, start) = self.began;
         let is_transient = step.time - began < TRANSIENT * self.settling;
         let bound = |i: usize, usual: f64| usual + if is_transient { start[i] } else { 0.0 };
-        let sag = self.gravity * self.settling * self.settling / 16.0;
+        let sag = self.gravity * self.settling * self.settling / 16.0 + self.fix_error;
         let grows = |i: usize, max: f64| {
             let value = step.errors[i];
             (value > max && self.trends[i].grows(value)).then_some([value, max])

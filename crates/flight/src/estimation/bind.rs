@@ -109,9 +109,11 @@ pub(super) fn sensors(
     }
     let gnss = &section.gnss;
     if let Some(group) = find(GNSS_POSITION, gnss.used)? {
+        let [noise, drift] = gnss.deviations().map(|deviations| each(&deviations));
         let kind = Kind::Position {
             arm: arm(&gnss.position),
-            covariance: each(&gnss.position_noise),
+            covariance: noise + drift,
+            noise,
         };
         sensors.push(Sensor::new(GNSS_POSITION, group, kind));
     }

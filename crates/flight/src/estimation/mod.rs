@@ -83,10 +83,20 @@ pub struct Estimation {
     error: EstimateError,
 }
 
-/// # What keeps it from starting
+/// # What keeps it from converging
 impl Estimation {
+    /// Why the estimate has not converged, as far as it can be told.
+    pub fn obstacle(&self) -> Option<String> {
+        self.too_late().or_else(|| {
+            if self.started.is_none() {
+                return Some(self.start_obstacle());
+            }
+            self.most_uncertain()
+        })
+    }
+
     /// The sensors of which everything came too late for the filter, if there are any.
-    pub fn too_late(&self) -> Option<String> {
+    fn too_late(&self) -> Option<String> {
         let late = |sensor: &&Sensor| sensor.counts.accepted == 0 && sensor.counts.late > 0;
         let names: Vec<_> = (self.sensors.iter().filter(late))
             .map(|sensor| format!("`{}`", sensor.name))
@@ -98,6 +108,49 @@ impl Estimation {
                 "{names} came more than `estimator.filter.delay`, {delay} s, after the measurement"
             )
         })
+    }
+
+    /// What the filter waits for to start.
+    fn start_obstacle(&self) -> String {
+        if !self.start.has_position() {
+            let fixes = (self.sensors.iter()).filter(|sensor| sensor.fixes_position());
+            let names: Vec<_> = fixes.map(|sensor| format!("`{}`", sensor.name)).collect();
+            return format!("no position came from {}", names.join(" or "));
+        }
+        if self.start.has_field() {
+            return "the accelerometer shows no vertical: the vehicle does not rest".to_owned();
+        }
+        let known = "nothing measures the attitude, and the motion does not show it".to_owned();
+        (self.unused.iter()).fold(known, |known, unused| format!("{known}; {unused}"))
+    }
+
+    /// The first part of the estimate that is too uncertain.
+    fn most_uncertain(&self) -> Option<String> {
+        let deviations = self.filter.filter().deviations();
+        let parts = [
+            ("attitude", "max_attitude_deg", "deg", 1f64.to_degrees()),
+            ("velocity", "max_velocity", "m/s", 1.0),
+            ("position", "max_position", "m", 1.0),
+        ];
+        (parts.iter().zip(self.limits).enumerate()).find_map(
+            |(k, ((part, key, unit, scale), limit))| {
+                let largest = deviations[3 * k..3 * k + 3].iter();
+                // That of a covariance that is not positive is NaN, and stays so.
+                let largest = largest.fold(0.0, |most: f64, it| {
+                    if most.is_nan() || *it <= most {
+                        most
+                    } else {
+                        *it
+                    }
+                });
+                (largest.is_nan() || largest > limit).then(|| {
+                    let [largest, limit] = [largest, limit].map(|value| value * scale);
+                    format!(
+                        "the standard deviation of its {part} is {largest:.3} {unit}, more than `estimator.{key}`, {limit:.3} {unit}"
+                    )
+                })
+            },
+        )
     }
 }
 
@@ -199,6 +252,21 @@ impl Estimation {
     /// The sensors that are offered but not used, in words.
     pub fn unused(&self) -> &[String] {
         &self.unused
+    }
+
+    /// How far (m) the state that the flight uses may be from the true one because its fixes are: three standard
+    /// deviations of satellite navigation, where nothing else fixes the position.
+    pub fn fix_error(&self) -> f64 {
+        let deviation = |sensor: &Sensor| match sensor.kind {
+            Kind::Position { covariance, .. } => covariance.diagonal().max().sqrt(),
+            _ => 0.0,
+        };
+        let [gnss_alone, _] = bind::gnss(&self.sensors);
+        if gnss_alone && self.state == StateSource::Estimated {
+            3.0 * self.sensors.iter().map(deviation).fold(0.0, f64::max)
+        } else {
+            0.0
+        }
     }
 
     /// The source of the state that the flight uses.
@@ -343,7 +411,8 @@ impl Estimation {
             return;
         };
         let Some(started) = self.started else {
-            return self.start.see(stamp, &measurement);
+            let noise = self.sensors[index].position_noise();
+            return self.start.see(stamp, &measurement, noise);
         };
         // Measurements that were under way when the filter started carry no new information.
         if stamp < started {
@@ -377,19 +446,22 @@ impl Estimation {
         let Some((stamp, _)) = self.sample else {
             return;
         };
-        let Some((pose, deviation)) = self.start.pose(stamp) else {
+        let Some(start) = self.start.find(stamp) else {
             return;
         };
-        let mut parameters = self.parameters;
-        if let Some(deviation) = deviation {
-            parameters.start_attitude = deviation;
-        }
+        let configured = self.parameters;
+        let parameters = EstimatorParameters {
+            start_attitude: start.attitude.unwrap_or(configured.start_attitude),
+            // It starts where one measurement was.
+            start_position: configured.start_position.max(start.position),
+            ..configured
+        };
         // The parameters have been checked.
-        let Ok(filter) = InvariantFilter::new(parameters, pose, self.gravity) else {
+        let Ok(filter) = InvariantFilter::new(parameters, start.pose, self.gravity) else {
             return;
         };
         *self.filter = Delayed::new(filter, stamp);
-        (self.present, self.started) = (pose, Some(stamp));
+        (self.present, self.started) = (start.pose, Some(stamp));
     }
 
     /// Whether the estimate is good enough to fly on.

@@ -20,7 +20,9 @@ pub(super) enum Kind {
     },
     Position {
         arm: Vector3<f64>,
+        /// Of noise and drift together, and of the noise alone.
         covariance: Matrix3<f64>,
+        noise: Matrix3<f64>,
     },
     Velocity {
         arm: Vector3<f64>,
@@ -95,6 +97,19 @@ impl Sensor {
         matches!(self.kind, Kind::Capture { .. } | Kind::Position { .. })
     }
 
+    /// Standard deviation (m, mean of the axes) of its positions from one to the next.
+    pub fn position_noise(&self) -> f64 {
+        let covariance = match &self.kind {
+            Kind::Position { noise, .. } => *noise,
+            Kind::Capture {
+                position_covariance,
+                ..
+            } => *position_covariance,
+            _ => Matrix3::zeros(),
+        };
+        (covariance.trace() / 3.0).sqrt()
+    }
+
     /// Whether exact repetition means that it is frozen: rounded values may repeat.
     fn must_change(&self) -> bool {
         !matches!(self.kind, Kind::Height { .. } | Kind::Range { .. })
@@ -156,7 +171,9 @@ impl Sensor {
                     },
                 }
             }
-            Kind::Position { arm, covariance } => Measurement::Position {
+            Kind::Position {
+                arm, covariance, ..
+            } => Measurement::Position {
                 value,
                 arm: *arm,
                 covariance: *covariance,

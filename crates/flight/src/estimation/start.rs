@@ -2,7 +2,7 @@
 
 use fly_control::estimator::{Alignment, EstimatorParameters, Imu, Integrals, Measurement, level};
 use fly_lie::{SE23, SO3};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::pilot::seconds;
 
@@ -25,8 +25,7 @@ pub(super) struct Start {
     awaits_attitude: bool,
     awaits_field: bool,
     attitude: Option<SO3<f64>>,
-    /// Position of the point at a lever arm, and the arm.
-    position: Option<(Vector3<f64>, Vector3<f64>)>,
+    position: Option<Position>,
     velocity: Option<Vector3<f64>>,
     /// The measured and the known field.
     field: Option<(Vector3<f64>, Vector3<f64>)>,
@@ -40,6 +39,25 @@ pub(super) struct Start {
     /// Stamps (ns) and integrals, the newest at `newest`.
     history: Box<[(i64, Integrals)]>,
     newest: usize,
+}
+
+/// A measured position.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    value: Vector3<f64>,
+    /// The lever arm of its point.
+    arm: Vector3<f64>,
+    covariance: Matrix3<f64>,
+}
+
+/// Where the filter starts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Started {
+    pub pose: SE23<f64>,
+    /// Standard deviation of the attitude, rad, if it was found from the motion.
+    pub attitude: Option<f64>,
+    /// Largest standard deviation of the measured position, m.
+    pub position: f64,
 }
 
 impl Start {
@@ -80,24 +98,34 @@ impl Start {
         self.history[self.newest] = (stamp, *self.alignment.now());
     }
 
-    pub fn see(&mut self, stamp: i64, measurement: &Measurement) {
+    /// Adds a measurement; a position varies by `noise` (m) from one to the next: a drift does not matter for the motion.
+    pub fn see(&mut self, stamp: i64, measurement: &Measurement, noise: f64) {
         match measurement {
             Measurement::Position {
                 value,
                 arm,
                 covariance,
             } => {
-                self.position = Some((*value, *arm));
-                self.align(stamp, value, arm, covariance.trace());
+                self.position = Some(Position {
+                    value: *value,
+                    arm: *arm,
+                    covariance: *covariance,
+                });
+                self.align(stamp, value, arm, noise);
             }
             Measurement::Pose {
                 attitude,
                 position,
                 arm,
+                position_covariance,
                 ..
             } => {
                 self.attitude = Some(*attitude);
-                self.position = Some((*position, *arm));
+                self.position = Some(Position {
+                    value: *position,
+                    arm: *arm,
+                    covariance: *position_covariance,
+                });
             }
             Measurement::Attitude { value, .. } => self.attitude = Some(*value),
             Measurement::Velocity { value, .. } => self.velocity = Some(*value),
@@ -110,20 +138,37 @@ impl Start {
     }
 
     /// Aligns a position with the integrals of its time, if these are still remembered.
-    fn align(&mut self, stamp: i64, value: &Vector3<f64>, arm: &Vector3<f64>, variances: f64) {
+    fn align(&mut self, stamp: i64, value: &Vector3<f64>, arm: &Vector3<f64>, noise: f64) {
         let then = (0..REMEMBERED)
             .map(|k| self.history[(self.newest + REMEMBERED - k) % REMEMBERED])
             .find(|(time, _)| *time <= stamp);
         if let Some((_, then)) = then {
-            let deviation = (variances / 3.0).sqrt();
-            self.alignment.position(&then, value, arm, deviation);
+            self.alignment.position(&then, value, arm, noise);
         }
     }
 
-    /// The initial extended pose and, if known, the deviation of its attitude (rad); `None` while a measurement is
-    /// still awaited.
-    pub fn pose(&self, time: i64) -> Option<(SE23<f64>, Option<f64>)> {
-        let (position, arm) = self.position?;
+    /// Whether a position has been measured.
+    pub fn has_position(&self) -> bool {
+        self.position.is_some()
+    }
+
+    /// Whether a magnetic field has been measured.
+    pub fn has_field(&self) -> bool {
+        self.field.is_some()
+    }
+
+    /// Where the filter starts; `None` while a measurement is still awaited.
+    pub fn find(&self, time: i64) -> Option<Started> {
+        let Position {
+            value,
+            arm,
+            covariance,
+        } = self.position?;
+        let started = |pose, attitude| Started {
+            pose,
+            attitude,
+            position: covariance.diagonal().max().sqrt(),
+        };
         let waits = time.saturating_sub(self.since?) < PATIENCE;
         let (force, count) = self.force;
         let force = force / count.max(1.0);
@@ -137,16 +182,14 @@ impl Start {
         };
         if let Some(rotation) = attitude {
             let velocity = self.velocity.unwrap_or_default();
-            return Some((
-                SE23::new(rotation, velocity, position - rotation.act(&arm)),
-                None,
-            ));
+            let pose = SE23::new(rotation, velocity, value - rotation.act(&arm));
+            return Some(started(pose, None));
         }
         let waits = waits && (self.awaits_attitude || self.awaits_field);
         // The alignment from motion needs no attitude sensor.
         let aligned = self.alignment.aligned();
         aligned
             .filter(|found| !waits && found.deviation < ALIGNED)
-            .map(|found| (found.pose, Some(found.deviation)))
+            .map(|found| started(found.pose, Some(found.deviation)))
     }
 }

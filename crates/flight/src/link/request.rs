@@ -24,6 +24,10 @@ pub(crate) enum Landing {
 const ASK_AGAIN: i64 = 1_000_000_000;
 /// Without a frame for this long a landing vehicle no longer responds, ns.
 const SILENCE: i64 = 5_000_000_000;
+/// Least time for `stop`, ns: plugins count on it to wait for a landing and to leave the vehicle as it was.
+const STOP: i64 = 10_000_000_000;
+/// How often the emergency line is tried at the end of a flight.
+const TRIES: u32 = 40;
 /// Pause between two polls at the end of a flight, when nothing is commanded any more.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -44,6 +48,7 @@ impl Timeouts {
         let now = monotonic_now();
         let last = now.saturating_add(match call {
             Call::TakeOff => self.take_off,
+            Call::Stop => self.request.max(STOP),
             _ => self.request,
         });
         match call {
@@ -120,10 +125,13 @@ impl Link {
         let failed = |error| format!("TAKE-OFF failed: {error}");
         let Some((since, is_up)) = self.taking_off else {
             let now = monotonic_now();
-            let begun = self.begin(Call::TakeOff, |instance| instance.take_off(height));
-            let progress = begun.map_err(failed)?;
-            // From now on the vehicle may be in the air.
+            // Unless it refuses, the vehicle may be in the air from now on, even if the call fails.
             self.commanded = true;
+            let begun = self.begin(Call::TakeOff, |instance| instance.take_off(height));
+            let progress = begun.map_err(|error| {
+                self.commanded = !is_refusal(error.kind);
+                failed(error)
+            })?;
             self.taking_off = Some((now, progress == Progress::Done));
             return Ok(progress == Progress::Done);
         };
@@ -143,6 +151,11 @@ impl Link {
             ));
         }
         Ok(self.taking_off.is_some_and(|(_, is_up)| is_up))
+    }
+
+    /// Whether the vehicle takes off by itself, was not commanded since, and has not refused to land.
+    pub fn takes_off(&self) -> bool {
+        self.taking_off.is_some() && self.commanded_at.is_none() && !self.refused
     }
 
     /// Asks the backend at `time` (ns) to land by itself, or polls the progress. After a refusal it asks again
@@ -341,12 +354,31 @@ impl Link {
     }
 
     fn land_past_the_calls(&self) -> bool {
-        let line = self.instance.emergency();
-        line.is_some_and(|line| line.request(Request::Land))
+        let Some(line) = self.instance.emergency() else {
+            return false;
+        };
+        // The watchdog's request may be under way, or hang.
+        (0..TRIES).any(|_| {
+            line.try_request(Request::Land) || {
+                std::thread::sleep(POLL);
+                false
+            }
+        })
     }
 
     fn disarm(&mut self) -> Result<(), String> {
-        let disarmed = self.complete(Call::Disarm, Instance::disarm);
-        disarmed.map_err(|error| format!("DISARM failed: {error}"))
+        match self.complete(Call::Disarm, Instance::disarm) {
+            // A plugin that panicked is not called again; a vehicle on the ground is disarmed by its landing.
+            Err(error) if error.kind == ErrorKind::Panic && self.land_past_the_calls() => Ok(()),
+            disarmed => disarmed.map_err(|error| format!("DISARM failed: {error}")),
+        }
     }
+}
+
+/// Whether such an error means that the request was not carried out.
+fn is_refusal(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Refused | ErrorKind::Unsupported | ErrorKind::Usage
+    )
 }

@@ -297,6 +297,32 @@ fn outdoors_it_finds_its_attitude() {
     }
 }
 
+/// All sensors with their defaults, which drift, and an estimator with its own: nothing need be tuned to each other.
+#[test]
+fn with_all_defaults_it_flies_outdoors() {
+    for seed in 1..=4 {
+        let seed = format!("flight.seed={seed}");
+        let set = [
+            seed.as_str(),
+            "estimator={ magnetometer = { field = [2e-5, 0, -4.3e-5] } }",
+            "backend.sim.sensors={ ideal = false, imu = {}, gnss = {}, barometer = {}, magnetometer = { field = [2e-5, 0, -4.3e-5] } }",
+        ];
+        let configuration = configuration("examples/quadcopter-take-off.toml", &set);
+        let backend = spoiled(&configuration, |_, _, _| ());
+        let mut nowhere = Discard;
+        let flight = Flight::new(&configuration, backend, &mut nowhere).unwrap();
+        let summary = flight.run();
+        assert_eq!(summary.verdict, Verdict::Flown, "{seed}: {:?}", summary.end);
+        for sensor in ["gnss.position", "barometer"] {
+            let counts = self::sensor(&summary, sensor);
+            assert!(
+                counts.rejected <= counts.accepted / 100 && counts.accepted > 100,
+                "{seed}: {counts:?}"
+            );
+        }
+    }
+}
+
 /// In the coordinates of a map a flight on GNSS and field is that at the map's corner: its reference and its start are shifted, nothing else.
 #[test]
 fn in_the_coordinates_of_a_map_it_flies_as_at_its_corner() {

@@ -4,6 +4,7 @@ mod allocation;
 mod common;
 mod estimation;
 mod fleet;
+mod late_start;
 mod many;
 mod objects;
 mod panics;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use fly_hal::{
-    Backend, Clock, Deadline, Description, Error, FrameMut, GroupStatus, Info, Instance, Progress,
-    ReadOutcome, Request, monotonic_now,
+    Backend, Clock, Deadline, Description, Emergency, Error, ErrorKind, FrameMut, GroupStatus,
+    Info, Instance, Progress, ReadOutcome, Request, monotonic_now,
 };
 
 use crate::common;
@@ -27,6 +27,22 @@ pub struct Statue {
     armed: bool,
     /// Reads until it has landed, once a landing began.
     landing: Option<u32>,
+    trouble: Trouble,
+}
+
+/// What goes wrong in a take-off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trouble {
+    #[default]
+    None,
+    /// It is refused.
+    Refused,
+    /// The call fails, although the vehicle climbs.
+    Fails,
+    /// The first poll fails.
+    PollFails,
+    /// The plugin panics.
+    Panics,
 }
 
 /// Reads that a landing takes.
@@ -106,10 +122,32 @@ impl Backend for Statue {
         if let Some((_, to)) = &mut self.climb {
             *to = height;
         }
-        Ok(())
+        match self.trouble {
+            Trouble::Refused => Err(Error::new(ErrorKind::Refused, "not now")),
+            Trouble::Fails => Err(Error::new(ErrorKind::Timeout, "no answer")),
+            Trouble::Panics => panic!("in the take-off"),
+            Trouble::None | Trouble::PollFails => Ok(()),
+        }
+    }
+
+    fn emergency(&self) -> Option<Emergency> {
+        // Otherwise its reads, which follow a clock that runs ahead, are late.
+        if self.trouble != Trouble::Panics {
+            return None;
+        }
+        let journal = Arc::clone(&self.journal);
+        Some(Box::new(move |_| {
+            journal.lock().unwrap().push("emergency");
+            true
+        }))
     }
 
     fn poll(&mut self) -> Result<Progress, Error> {
+        let climbs = matches!(self.climb, Some((_, height)) if height > 0.0);
+        if self.trouble == Trouble::PollFails && climbs {
+            self.trouble = Trouble::None;
+            return Err(Error::new(ErrorKind::Io, "the link broke"));
+        }
         Ok(match self.climb {
             Some((_, height)) if height > 0.0 => Progress::Underway,
             _ => Progress::Done,
@@ -124,7 +162,7 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
-        self.landing = (request == Request::Land).then_some(LANDING);
+        (self.landing, self.climb) = ((request == Request::Land).then_some(LANDING), None);
         Ok(())
     }
 }
@@ -140,15 +178,20 @@ impl Statue {
 
 /// A statue and its journal.
 pub fn statue() -> (Instance, Journal) {
-    climbing(None)
+    climbing(None, Trouble::None)
 }
 
 /// A statue that needs this many reads to take off, a tenth of a second each.
 pub fn climber(reads: u32) -> (Instance, Journal) {
-    climbing(Some((reads, 0.0)))
+    climbing(Some((reads, 0.0)), Trouble::None)
 }
 
-fn climbing(climb: Option<(u32, f64)>) -> (Instance, Journal) {
+/// A statue whose take-off goes wrong.
+pub fn troubled(trouble: Trouble) -> (Instance, Journal) {
+    climbing(Some((20, 0.0)), trouble)
+}
+
+fn climbing(climb: Option<(u32, f64)>, trouble: Trouble) -> (Instance, Journal) {
     let journal = Journal::default();
     let groups = [
         "pose.position",
@@ -179,6 +222,7 @@ fn climbing(climb: Option<(u32, f64)>) -> (Instance, Journal) {
         ahead: 0,
         armed: false,
         landing: None,
+        trouble,
     };
     (Instance::of(statue).unwrap().armed(), journal)
 }

@@ -2,7 +2,7 @@
 
 use fly_flight::{Discard, End, Flight};
 
-use crate::statue::{climber, hovering};
+use crate::statue::{Trouble, climber, hovering, troubled};
 
 /// The wait for the first complete frame, 10 s, begins after the climb: a climb of 14 s with late telemetry afterwards
 /// flies on.
@@ -54,4 +54,48 @@ fn a_relative_reference_begins_at_the_vehicle() {
     );
     let (.., is_commanded) = fly("flight.relative=false");
     assert!(!is_commanded, "it is too far away to be armed");
+}
+
+/// A vehicle that refuses is on the ground; whatever else fails, it may be in the air and is not disarmed there.
+#[test]
+fn a_take_off_that_fails_is_not_disarmed_in_the_air() {
+    for (trouble, expected) in [
+        (Trouble::Refused, &["arm", "take off", "disarm", "stop"][..]),
+        (
+            Trouble::Fails,
+            &["arm", "take off", "land", "landed", "stop"],
+        ),
+        (
+            Trouble::PollFails,
+            &["arm", "take off", "land", "landed", "stop"],
+        ),
+        // Nothing but the emergency function is called any more.
+        (Trouble::Panics, &["arm", "take off", "emergency"]),
+    ] {
+        let ((climber, journal), mut nowhere) = (troubled(trouble), Discard);
+        let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
+        let mut flight = Flight::new(&hovering(&set), climber, &mut nowhere).unwrap();
+        let end = (0..100).find_map(|_| flight.tick());
+        let end = end.unwrap_or_else(|| panic!("{trouble:?}: it goes on"));
+        assert!(matches!(end, End::Backend(_)), "{trouble:?}: {end:?}");
+        flight.finish(end);
+        assert_eq!(*journal.lock().unwrap(), expected, "{trouble:?}");
+    }
+}
+
+/// A vehicle that climbs by itself takes no commands, which it would refuse: it is asked to land and is sent none.
+#[test]
+fn an_interrupted_take_off_lands_without_commands() {
+    let ((climber, journal), mut nowhere) = (climber(140), Discard);
+    let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
+    let mut flight = Flight::new(&hovering(&set), climber, &mut nowhere).unwrap();
+    for _ in 0..20 {
+        assert_eq!(flight.tick(), None);
+    }
+    assert_eq!(journal.lock().unwrap().last(), Some(&"take off"));
+    assert_eq!(flight.end(End::Interrupted), None);
+    while flight.tick().is_none() {}
+    flight.finish(End::Interrupted);
+    let told = journal.lock().unwrap();
+    assert_eq!(*told, ["arm", "take off", "land", "landed", "stop"]);
 }

@@ -178,3 +178,18 @@ fn the_documentation_shows_the_table() {
         assert!(page == expected, "{stale}");
     }
 }
+
+/// That the law of an earlier failsafe once gave nothing does not shorten the next one.
+#[test]
+fn a_resumed_flight_forgets_its_failsafe() {
+    let mut supervisor = in_mode(Mode::Descending);
+    supervisor.rejected(10 * MS, Fault::Controller);
+    cause(&mut supervisor, Trigger::Resume, 100 * MS);
+    assert_eq!(supervisor.mode(), Mode::Flying);
+    supervisor.commanded(100 * MS);
+    cause(&mut supervisor, Trigger::Descend, 20_000 * MS);
+    supervisor.rejected(20_010 * MS, Fault::Controller);
+    assert_eq!(supervisor.mode(), Mode::Descending);
+    supervisor.rejected(20_070 * MS, Fault::Controller);
+    assert_eq!(supervisor.mode(), Mode::Landing, "after the hold time");
+}

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::process::GaussMarkov;
+use super::process::{Drift, GaussMarkov};
 use super::{Mounting, Sample, Scene, Sensor};
 use crate::random::Random;
 
@@ -11,10 +11,8 @@ use crate::random::Random;
 pub(crate) struct BarometerParameters {
     /// White noise, m.
     pub(crate) noise: f64,
-    /// Standard deviation of the additional drift, m.
-    pub(crate) drift: f64,
-    /// Its time constant, s.
-    pub(crate) drift_time: f64,
+    /// The additional drift, m, of which z counts.
+    pub(crate) drift: Drift,
 }
 
 impl Default for BarometerParameters {
@@ -22,8 +20,11 @@ impl Default for BarometerParameters {
     fn default() -> Self {
         Self {
             noise: 0.1,
-            drift: 1.0,
-            drift_time: 600.0,
+            drift: Drift {
+                deviation: Vector3::z(),
+                time_constant: 600.0,
+                is_absolute: false,
+            },
         }
     }
 }
@@ -46,14 +47,9 @@ impl Barometer {
         interval: f64,
         mut random: Random,
     ) -> Self {
-        let BarometerParameters {
-            noise,
-            drift,
-            drift_time,
-        } = parameters;
         Self {
-            drift: GaussMarkov::new(Vector3::z() * drift, drift_time, &mut random),
-            noise,
+            drift: GaussMarkov::new(parameters.drift, &mut random),
+            noise: parameters.noise,
             mounting,
             interval,
             random,

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::process::GaussMarkov;
+use super::process::{Drift, GaussMarkov};
 use super::{Mounting, Sample, Scene, Sensor};
 use crate::random::Random;
 
@@ -11,10 +11,8 @@ use crate::random::Random;
 pub(crate) struct GnssParameters {
     /// White noise of the position, m.
     pub(crate) position_noise: Vector3<f64>,
-    /// Standard deviation of the additional drift, m.
-    pub(crate) drift: Vector3<f64>,
-    /// Its time constant, s.
-    pub(crate) drift_time: f64,
+    /// The additional drift, m.
+    pub(crate) drift: Drift,
     /// White noise of the velocity, m/s.
     pub(crate) velocity_noise: Vector3<f64>,
 }
@@ -25,8 +23,11 @@ impl Default for GnssParameters {
     fn default() -> Self {
         Self {
             position_noise: Vector3::new(0.3, 0.3, 0.45),
-            drift: Vector3::new(2.1, 2.1, 3.2),
-            drift_time: 300.0,
+            drift: Drift {
+                deviation: Vector3::new(2.1, 2.1, 3.2),
+                time_constant: 300.0,
+                is_absolute: false,
+            },
             velocity_noise: Vector3::new(0.05, 0.05, 0.075),
         }
     }
@@ -51,7 +52,7 @@ impl Gnss {
         mut random: Random,
     ) -> Self {
         Self {
-            drift: GaussMarkov::new(parameters.drift, parameters.drift_time, &mut random),
+            drift: GaussMarkov::new(parameters.drift, &mut random),
             parameters,
             mounting,
             interval,

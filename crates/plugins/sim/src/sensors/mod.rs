@@ -27,6 +27,7 @@ pub(crate) use link::{Arrival, Link, Timing};
 pub(crate) use magnetometer::{Magnetometer, MagnetometerParameters};
 pub(crate) use motion_capture::{MotionCapture, MotionCaptureParameters};
 pub(crate) use mounting::Mounting;
+pub(crate) use process::Drift;
 pub(crate) use range::{RangeFinder, RangeParameters};
 pub(crate) use vibration::Vibration;
 

@@ -4,8 +4,19 @@ use nalgebra::Vector3;
 
 use crate::random::Random;
 
-/// First-order Gauss-Markov process in three axes, `x' = -x / time_constant + noise`, started from its stationary distribution. Its steps are
-/// exact: variance and correlation do not depend on their length.
+/// The drift of a sensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Drift {
+    /// Stationary standard deviation of each axis.
+    pub(crate) deviation: Vector3<f64>,
+    /// s; infinite for a constant.
+    pub(crate) time_constant: f64,
+    /// Whether it begins stationary, as a constant does, else at zero.
+    pub(crate) is_absolute: bool,
+}
+
+/// First-order Gauss-Markov process in three axes, `x' = -x / time_constant + noise`. Its steps are exact: variance and correlation do not
+/// depend on their length.
 pub(crate) struct GaussMarkov {
     deviation: Vector3<f64>,
     time_constant: f64,
@@ -13,12 +24,17 @@ pub(crate) struct GaussMarkov {
 }
 
 impl GaussMarkov {
-    /// With this standard deviation in each axis, and this time constant, s; infinite for a constant.
-    pub(crate) fn new(deviation: Vector3<f64>, time_constant: f64, random: &mut Random) -> Self {
+    pub(crate) fn new(drift: Drift, random: &mut Random) -> Self {
+        // The random numbers that follow do not depend on where it begins.
+        let value = random.vector().component_mul(&drift.deviation);
         Self {
-            deviation,
-            time_constant,
-            value: random.vector().component_mul(&deviation),
+            deviation: drift.deviation,
+            time_constant: drift.time_constant,
+            value: if drift.is_absolute || drift.time_constant == f64::INFINITY {
+                value
+            } else {
+                Vector3::zeros()
+            },
         }
     }
 

@@ -282,7 +282,8 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     };
     let contacts = Contacts::new(&system, ground, bodies);
     let reports_wind = keys.wind.is_some() || faults.blow();
-    if reports_wind && !system.feels_wind() {
+    let is_measured = (sensors.fitted.iter()).any(|one| one.sensor.feels_wind());
+    if reports_wind && !(system.feels_wind() || is_measured) {
         let which = match keys.wind {
             Some(_) => "`[backend.sim.wind]`",
             None => "a wind in `[[backend.sim.faults]]`",

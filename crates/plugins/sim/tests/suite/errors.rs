@@ -386,7 +386,7 @@ fn keys_and_rates_of_sensors() {
     );
     check(
         "sensors.barometer = { «nois» = 1 }",
-        "unknown key `nois`, expected one of `rate`, `delay`, `jitter`, `dropout`, `position`, `noise`, `drift`, `drift_time`",
+        "unknown key `nois`, expected one of `rate`, `delay`, `jitter`, `dropout`, `position`, `noise`, `drift`, `drift_time`, `absolute`",
         Some("did you mean `noise`?"),
     );
     check(

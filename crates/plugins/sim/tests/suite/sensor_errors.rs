@@ -99,15 +99,16 @@ fn scales_are_drawn() {
     expect_variance(mean_square(errors), 9e-4, 300.0);
 }
 
-/// First-order Gauss-Markov: stationary from the start, correlated by `exp(-s / tau)`, whatever the rate.
+/// First-order Gauss-Markov, correlated by `exp(-s / tau)` whatever the rate: from zero or, where absolute, stationary from the start.
 #[test]
 fn drifts_are_stationary_and_correlated() {
-    let text = |rate: f64| {
+    let drift = |rate: f64, absolute: bool| {
         format!(
-            "sensors.gnss = {{ rate = {rate}, delay = 0, position_noise = [0, 0, 0], drift = [2, 2, 2], drift_time = 3, velocity_noise = [0, 0, 0] }}
-            sensors.barometer = {{ rate = {rate}, noise = 0, drift = 2, drift_time = 3 }}"
+            "sensors.gnss = {{ rate = {rate}, delay = 0, position_noise = [0, 0, 0], drift = [2, 2, 2], drift_time = 3, absolute = {absolute}, velocity_noise = [0, 0, 0] }}
+            sensors.barometer = {{ rate = {rate}, noise = 0, drift = 2, drift_time = 3, absolute = {absolute} }}"
         )
     };
+    let text = |rate| drift(rate, true);
     for (rate, lag) in [(10.0, 30), (2.0, 6)] {
         let run = Run::new(&text(rate), DRIFTER, (10.0, 7), 100_000);
         let all = run.arrivals("gnss.position");
@@ -136,6 +137,24 @@ fn drifts_are_stationary_and_correlated() {
         run.vector(0, "gnss.position")
     });
     expect_variance(mean_square(first), 4.0, 1200.0);
+    // Zero at first; 1 - exp(-2) of the variance after a time constant.
+    for (frame, part) in [(0, 0.0), (30, -(-2.0_f64).exp_m1())] {
+        let values = (0..400).map(|seed| {
+            let run = Run::new(&drift(10.0, false), DRIFTER, (10.0, seed), frame + 1);
+            run.vector(frame, "gnss.position")
+        });
+        let variance = mean_square(values);
+        if frame == 0 {
+            assert_eq!(variance, 0.0);
+        } else {
+            expect_variance(variance, 4.0 * part, 1200.0);
+        }
+    }
+    // A constant error is one from the start.
+    let constant = drift(10.0, false).replace("drift_time = 3", "drift_time = inf");
+    let run = Run::new(&constant, DRIFTER, (10.0, 5), 2);
+    let [first, second] = [0, 1].map(|frame| run.vector(frame, "gnss.position"));
+    assert!(first == second && first.norm() > 0.1, "{first}");
 }
 
 /// White noises with the deviations that were asked for.

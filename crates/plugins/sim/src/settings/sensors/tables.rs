@@ -11,8 +11,8 @@ use super::numbers::{deviation, deviations, mounting, positive, timing, vector, 
 use super::{Site, Table};
 use crate::random::Random;
 use crate::sensors::{
-    Airspeed, AirspeedParameters, Barometer, BarometerParameters, Encoder, Gnss, GnssParameters,
-    Imu, ImuParameters, Magnetometer, MagnetometerParameters, MotionCapture,
+    Airspeed, AirspeedParameters, Barometer, BarometerParameters, Drift, Encoder, Gnss,
+    GnssParameters, Imu, ImuParameters, Magnetometer, MagnetometerParameters, MotionCapture,
     MotionCaptureParameters, RangeFinder, RangeParameters, Sensor, Timing, Triad, Vibration,
 };
 
@@ -98,10 +98,13 @@ keys!(GnssKeys {
     position: Triple,
     /// Standard deviation, m, x, y, z in the world. Default [0.3, 0.3, 0.45].
     position_noise: Triple,
-    /// Standard deviation of the drift, m, x, y, z in the world. Default [2.1, 2.1, 3.2].
+    /// Standard deviation of the drift in the long run, m, x, y, z in the world. Default [2.1, 2.1, 3.2].
     drift: Triple,
     /// Its time constant, s; `inf`: a constant error. Default 300.
     drift_time: Number,
+    /// Whether the drift begins at random, as in coordinates of a map; else at 0, as in those of the first fix. Default
+    /// false.
+    absolute: bool,
     /// Standard deviation, m/s, x, y, z in the world. Default [0.05, 0.05, 0.075].
     velocity_noise: Triple,
 });
@@ -110,10 +113,12 @@ keys!(BarometerKeys {
     position: Triple,
     /// Standard deviation, m. Default 0.1.
     noise: Number,
-    /// Standard deviation of the drift, m. Default 1.
+    /// Standard deviation of the drift in the long run, m. Default 1.
     drift: Number,
-    /// Its time constant, s. Default 600.
+    /// Its time constant, s; `inf`: a constant error. Default 600.
     drift_time: Number,
+    /// Whether the drift begins at random, else at 0, as where the height counts from the start. Default false.
+    absolute: bool,
 });
 keys!(MagnetometerKeys {
     /// Its misalignment, a rotation vector, degrees. Default 0.
@@ -309,8 +314,15 @@ impl Table for GnssKeys {
                 self.position_noise.as_ref(),
                 default.position_noise,
             )?,
-            drift: deviations("drift", self.drift.as_ref(), default.drift)?,
-            drift_time: positive("drift_time", self.drift_time.as_ref(), default.drift_time)?,
+            drift: Drift {
+                deviation: deviations("drift", self.drift.as_ref(), default.drift.deviation)?,
+                time_constant: positive(
+                    "drift_time",
+                    self.drift_time.as_ref(),
+                    default.drift.time_constant,
+                )?,
+                is_absolute: self.absolute.unwrap_or(default.drift.is_absolute),
+            },
             velocity_noise: deviations(
                 "velocity_noise",
                 self.velocity_noise.as_ref(),
@@ -334,8 +346,16 @@ impl Table for BarometerKeys {
         let default = BarometerParameters::default();
         let parameters = BarometerParameters {
             noise: deviation("noise", self.noise.as_ref(), default.noise)?,
-            drift: deviation("drift", self.drift.as_ref(), default.drift)?,
-            drift_time: positive("drift_time", self.drift_time.as_ref(), default.drift_time)?,
+            drift: Drift {
+                deviation: Vector3::z()
+                    * deviation("drift", self.drift.as_ref(), default.drift.deviation.z)?,
+                time_constant: positive(
+                    "drift_time",
+                    self.drift_time.as_ref(),
+                    default.drift.time_constant,
+                )?,
+                is_absolute: self.absolute.unwrap_or(default.drift.is_absolute),
+            },
         };
         let timing = self.timing([50.0, 0.0], site.rate_hz)?;
         let interval = timing.period as f64 / site.rate_hz;
