@@ -315,11 +315,13 @@ impl Collector {
         self.flight.body_count() <= 1 && row.pose.is_some()
     }
 
-    /// Distance (m) and angle (rad) from the reference: of one body of its true pose where that is told, of a system as its controller has them.
+    /// Distance (m) and angle (rad) from the reference: of one body of its true pose where that is told, of a system from its true configuration,
+    /// else as its controller has them.
     pub fn errors(&self, row: &Row) -> Option<[f64; 2]> {
         if !self.is_whole(row) {
             let control = row.control.as_ref()?;
-            return Some([control.position_error_norm, control.attitude_error]);
+            let own = [control.position_error_norm, control.attitude_error];
+            return Some(row.true_errors.unwrap_or(own));
         }
         let (at, to) = row.true_pose.or(row.pose).zip(row.reference)?;
         let (distance, angle) = difference(&at, &to);
@@ -377,6 +379,7 @@ impl Collector {
         if is_whole {
             statistics.is_true = row.true_pose.is_some();
         } else if let Some(errors) = errors {
+            statistics.is_true = row.true_errors.is_some();
             columns.error.put(plots, &[errors[0]]);
             columns.attitude_error.put(plots, &[errors[1]]);
         }

@@ -8,6 +8,7 @@ mod own;
 mod places;
 mod row;
 mod statistics;
+mod truth;
 
 use std::path::{Path, PathBuf};
 

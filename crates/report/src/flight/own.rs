@@ -15,6 +15,7 @@ use prost_types::Timestamp;
 use super::collect::Collector;
 use super::places::Places;
 use super::row::{Pose, Row};
+use super::truth::TrueState;
 use super::{Event, Flight};
 use crate::error::ReportError;
 
@@ -62,6 +63,8 @@ pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collecto
         drawn: scene.bodies.len(),
         same: same.unwrap_or_default(),
         start: header.start,
+        truth: (system.as_ref())
+            .and_then(|system| TrueState::new(signals.of_frame, signals.groups, system)),
         kinematics: system.as_ref().map(Kinematics::new),
         row: Row::default(),
         has_row: false,
@@ -152,6 +155,8 @@ pub struct Reader {
     /// Time on the backend's clock at which the flight starts, ns.
     start: i64,
     kinematics: Option<Kinematics>,
+    /// `None` unless the log has it.
+    truth: Option<TrueState>,
     /// Whether the drawn system differs from the controller's.
     is_plant: bool,
     /// Number of drawn bodies, and the corresponding body of the controller's model for each.
@@ -259,6 +264,11 @@ impl Reader {
                 if let Some(kinematics) = &mut self.kinematics {
                     let (joints, rates) = (&mut row.joints[1], &mut row.joint_rates[1]);
                     kinematics.joints(&motion, joints, rates);
+                    let system = kinematics.poses.system();
+                    row.true_errors = self
+                        .truth
+                        .as_mut()
+                        .and_then(|truth| truth.errors(system, &self.frame, &motion.configuration));
                     let poses = &mut row.reference_bodies;
                     poses.clear();
                     // `None` for a configuration of another system.

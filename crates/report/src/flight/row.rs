@@ -32,6 +32,8 @@ pub struct Row {
     pub joints: [Vec<f64>; 2],
     /// Velocity of these joints, actual and desired.
     pub joint_rates: [Vec<f64>; 2],
+    /// Distance (m) and angle (rad) of a system's true configuration from the reference.
+    pub true_errors: Option<[f64; 2]>,
     /// The controller's step.
     pub control: Option<fly::Control>,
     /// The commands that were sent.
