@@ -4,8 +4,8 @@
 //! little-endian, then the payload. The first record is the header: number and count of the shard (4 bytes each), and
 //! the plan's identity. Every other record is a row: the flight's index (8 bytes) and its cells.
 //!
-//! A kill can leave the end of a record, or of several, unwritten. A record with a wrong checksum is cut off together
-//! with everything after it; those flights are flown again.
+//! A kill can leave the end of a record, or of several, unwritten: what follows the last sound record is cut off. A
+//! record with a wrong checksum before that, as of a bad disk, is skipped. Those flights are flown again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -36,6 +36,7 @@ pub struct Journal {
     rows: u64,
     end: u64,
     cut: u64,
+    damaged: u64,
 }
 
 impl Journal {
@@ -95,6 +96,7 @@ impl Journal {
             rows: 0,
             end: 0,
             cut: length,
+            damaged: 0,
         };
         let mut input = BufReader::new(input);
         input.rewind().map_err(SweepError::file(path))?;
@@ -111,7 +113,7 @@ impl Journal {
         if none {
             return Ok(journal);
         }
-        if !next(&mut input, &mut record).map_err(SweepError::file(path))? {
+        if next(&mut input, &mut record).map_err(SweepError::file(path))? != Next::Sound {
             // A kill leaves less than a header; a longer file has rows that must not be dropped without being asked.
             let header = MAGIC.len() + HEAD + 8 + plan.identity().len();
             if length > header as u64 {
@@ -121,7 +123,19 @@ impl Journal {
         }
         journal.take_shard(header(&record, path, plan)?, plan);
         at += (HEAD + record.len()) as u64;
-        while next(&mut input, &mut record).map_err(SweepError::file(path))? {
+        journal.end = at;
+        // Damaged records since the last sound one.
+        let mut damaged = 0;
+        loop {
+            match next(&mut input, &mut record).map_err(SweepError::file(path))? {
+                Next::Sound => {}
+                Next::Damaged => {
+                    at += (HEAD + record.len()) as u64;
+                    damaged += 1;
+                    continue;
+                }
+                Next::End => break,
+            }
             let index = take(&mut record.as_slice()).map(u64::from_le_bytes);
             let place = index.and_then(|index| journal.shard.place(index));
             let slot = place.and_then(|place| journal.offsets.get_mut(place));
@@ -131,10 +145,11 @@ impl Journal {
                 _ => break,
             }
             journal.rows += 1;
+            journal.damaged += std::mem::take(&mut damaged);
             at += (HEAD + record.len()) as u64;
+            journal.end = at;
         }
-        journal.end = at;
-        journal.cut = length.saturating_sub(at);
+        journal.cut = length.saturating_sub(journal.end);
         Ok(journal)
     }
 
@@ -221,6 +236,11 @@ impl Journal {
     /// Number of flights in it.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Number of damaged records before the last sound one when it was opened.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
     }
 
     /// Number of bytes at its end that were not a record when it was opened, left by a kill.
@@ -321,18 +341,35 @@ fn split(head: [u8; HEAD]) -> Option<(usize, u32)> {
     (length <= LONGEST).then_some((length, sum))
 }
 
-/// Reads the next record; false at the end or at a damaged record.
-fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<bool> {
+/// What comes next in a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// A record.
+    Sound,
+    /// Something of a record's length with a wrong checksum.
+    Damaged,
+    /// Nothing that could be a record.
+    End,
+}
+
+/// Reads the next record.
+fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<Next> {
     let mut head = [0; HEAD];
     if !filled(input, &mut head)? {
-        return Ok(false);
+        return Ok(Next::End);
     }
-    let Some((length, sum)) = split(head) else {
-        return Ok(false);
+    // Zeros look like an empty record with the correct checksum.
+    let Some((length, sum)) = split(head).filter(|(length, _)| *length > 0) else {
+        return Ok(Next::End);
     };
     record.resize(length, 0);
-    // Zeros look like an empty record with the correct checksum.
-    Ok(filled(input, record)? && length > 0 && crc32fast::hash(record) == sum)
+    Ok(if !filled(input, record)? {
+        Next::End
+    } else if crc32fast::hash(record) == sum {
+        Next::Sound
+    } else {
+        Next::Damaged
+    })
 }
 
 /// Fills the buffer; false if the file ends first.

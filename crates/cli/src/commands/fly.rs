@@ -218,6 +218,7 @@ fn fly_into(
     let interruptions = Interruptions::watch(options.arm);
     let mut pace = pace(options, viewers, backend.instance().clock());
     let mut flight = Flight::new(configuration, backend, log)?;
+    interruptions.begin();
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
     let _guard = guard.unwrap_or_else(|error| {
@@ -242,11 +243,17 @@ fn fly_into(
         real_time::prepare(section);
     }
     let indicator = viewers.indicate(flight.duration(), options.quiet, terminal);
+    let mut lands = false;
     let end = loop {
-        if interruptions.interrupted()
-            && let Some(end) = flight.end(End::Interrupted)
-        {
-            break end;
+        if interruptions.interrupted() {
+            if let Some(end) = flight.end(End::Interrupted) {
+                break end;
+            }
+            if !std::mem::replace(&mut lands, true) {
+                tracing::warn!(
+                    "interrupted: the vehicle lands; another signal ends the program at once"
+                );
+            }
         }
         if let Some(end) = flight.tick() {
             break end;

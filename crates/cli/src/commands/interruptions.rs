@@ -1,5 +1,6 @@
 //! Signals that end a flight.
 
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
@@ -36,6 +37,8 @@ const SIGPWR: i32 = 30;
 /// one ends the process at once, unless it follows within a second: the end of a session often sends two.
 pub struct Interruptions {
     interrupted: Arc<AtomicBool>,
+    /// Whether the flight has begun, or nothing is waited for before it.
+    begun: Arc<AtomicBool>,
     line: Arc<OnceLock<EmergencyLine>>,
 }
 
@@ -50,14 +53,26 @@ impl Interruptions {
         signals.extend(commanding.then_some(SIGTSTP));
         #[cfg(target_os = "linux")]
         signals.push(SIGPWR);
-        let watched = Self { interrupted, line };
+        let watched = Self {
+            interrupted,
+            begun: Arc::new(AtomicBool::new(!commanding)),
+            line,
+        };
         let (interrupted, line) = (Arc::clone(&watched.interrupted), Arc::clone(&watched.line));
+        let begun = Arc::clone(&watched.begun);
         match Signals::new(&signals) {
             Ok(mut signals) => {
                 thread::spawn(move || {
                     let mut first = None;
                     for _ in signals.forever() {
                         interrupted.store(true, Ordering::Relaxed);
+                        if first.is_none() && !begun.load(Ordering::Acquire) {
+                            // The backend may be about to set the vehicle's parameters, and sets them back.
+                            let _ = writeln!(
+                                io::stderr(),
+                                "interrupted: the program ends once the vehicle is ready, or given up; another signal ends it at once"
+                            );
+                        }
                         if first.get_or_insert_with(Instant::now).elapsed() > SECOND_THOUGHTS {
                             end_at_once(line.get());
                         }
@@ -77,6 +92,11 @@ impl Interruptions {
     /// The flag behind [`interrupted`](Self::interrupted), for polling.
     pub fn flag(&self) -> &AtomicBool {
         &self.interrupted
+    }
+
+    /// The flight begins: from now on a vehicle may have to land.
+    pub fn begin(&self) {
+        self.begun.store(true, Ordering::Release);
     }
 
     /// Sets the vehicle that is told to land before the process ends at once.

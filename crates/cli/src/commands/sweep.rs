@@ -47,9 +47,17 @@ pub fn run(
     }
     plan.check(&search)?;
     let mut journal = Journal::open(&path, &plan, shard, wish.restart)?;
+    let all = shard.indices(plan.flights()).count() as u64;
+    if journal.damaged() > 0 && journal.rows() < all {
+        tracing::warn!(
+            "`{}`: damaged rows, as by a bad disk: {}; their flights are flown again",
+            path.display(),
+            journal.damaged()
+        );
+    }
     if journal.cut() > 0 {
         tracing::warn!(
-            "`{}`: the last {} bytes were an incomplete row and are removed: a campaign was killed",
+            "`{}`: the last {} bytes are no whole row and are removed, as after a kill",
             path.display(),
             journal.cut()
         );
@@ -62,7 +70,6 @@ pub fn run(
         codes: CODES,
         stop: interruptions.flag(),
     };
-    let all = shard.indices(plan.flights()).count() as u64;
     let speed = {
         let bar = (!arguments.quiet).then(|| Flights::start(journal.rows(), all, terminal));
         campaign.run(&mut journal, &mut |done| {

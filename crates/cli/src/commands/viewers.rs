@@ -1,6 +1,6 @@
 //! `--view` and `--tui`: a flight that people watch in a browser, in Foxglove, or on the terminal.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,10 +84,10 @@ impl Viewers {
         }
         // Installed before the address is printed.
         let interruptions = Interruptions::watch(false);
-        eprintln!(
+        tell(&format!(
             "the flight is over; its page stays until Ctrl-C: {}",
             view.url()
-        );
+        ));
         while !interruptions.interrupted() {
             std::thread::sleep(PERIOD);
         }
@@ -99,8 +99,15 @@ fn serve(port: u16, hub: &Arc<Hub>) -> Result<View, Failure> {
         let message = format!("--view {port}: 127.0.0.1 cannot listen there: {error}; expected a free port, or --view alone");
         Failure::new(Exit::Usage, message)
     })?;
-    // On standard error, apart from the summary.
-    eprintln!("in a browser: {}", view.url());
-    eprintln!("in Foxglove, Open connection: {}", view.foxglove_url());
+    tell(&format!("in a browser: {}", view.url()));
+    tell(&format!(
+        "in Foxglove, Open connection: {}",
+        view.foxglove_url()
+    ));
     Ok(view)
+}
+
+/// Writes a line to standard error, apart from the summary. Nobody need read it.
+fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -138,6 +138,9 @@ fn exports_hold_the_numbers_of_the_log() {
     );
     let (_, error) = folder.ends(&["log", "export", "a.mcap"], 2);
     contains(&error, "--to <FORMAT>");
+    let contrary = ["log", "export", "a.mcap", "--to", "csv", "-o", "b.parquet"];
+    let (_, error) = folder.ends(&contrary, 2);
+    contains(&error, "`b.parquet` ends with the name of another format");
     // Existing files are kept, and the log itself in any case.
     let (_, error) = folder.ends(&["log", "export", "a.mcap", "--to", "csv"], 2);
     contains(&error, "--overwrite");
@@ -243,6 +246,20 @@ fn a_part_is_a_log_of_its_own() {
     let [(whole, _, shapes), (part, time, same)] = begins;
     assert_eq!((whole, part, time), (false, true, 200_000_000));
     assert!(shapes == same);
+    let between = [
+        "log",
+        "cut",
+        "a.mcap",
+        "--from",
+        "0.2003",
+        "--to",
+        "0.2006",
+        "-o",
+        "none.mcap",
+    ];
+    let (_, error) = folder.ends(&between, 2);
+    contains(&error, "`a.mcap` has no tick within these times");
+    assert!(!folder.path("none.mcap").exists());
     let (_, error) = folder.ends(&["log", "cut", "a.mcap", "--from", "5", "-o", "b.mcap"], 2);
     contains(&error, "it lasts from 0.000 s to 1.000 s");
     let (_, error) = folder.ends(

@@ -224,6 +224,31 @@ fn a_flight_that_is_not_its_row_says_so() {
     contains(&printed, "the same in `plan-2-of-4.journal`");
 }
 
+/// A flipped bit in the middle, as of a bad disk, costs its row, not those behind it.
+#[test]
+fn a_damaged_row_costs_itself() {
+    let folder = Folder::new();
+    folder.write("plan.toml", SHORT);
+    folder.ends(&["sweep", "plan.toml"], 0);
+    let table = fs::read(folder.path("plan.csv")).unwrap();
+    let path = folder.path("plan.journal");
+    let mut journal = fs::read(&path).unwrap();
+    let header = u32::from_le_bytes(journal[8..12].try_into().unwrap()) as usize;
+    // In the first row, behind its length and checksum.
+    journal[8 + 8 + header + 8 + 20] ^= 1;
+    fs::write(&path, &journal).unwrap();
+    let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
+    contains(&told, "damaged rows, as by a bad disk: 1;");
+    assert!(!told.contains("are removed"), "{told}");
+    let longer = fs::read(&path).unwrap();
+    assert_eq!(longer[..journal.len()], journal, "nothing else is lost");
+    assert!(longer.len() > journal.len(), "the flight is flown again");
+    assert!(fs::read(folder.path("plan.csv")).unwrap() == table);
+    // That is told once.
+    let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
+    assert!(!told.contains("damaged"), "{told}");
+}
+
 /// More journals than stay open, and fewer files than there are journals.
 #[test]
 fn many_shards_are_merged_with_few_open_files() {

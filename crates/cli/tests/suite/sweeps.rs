@@ -317,7 +317,7 @@ fn a_torn_end_is_cut_and_flown_again() {
     let journal = folder.path("plan.journal");
     let whole = std::fs::read(&journal).unwrap();
     let mut flipped = whole.clone();
-    let place = whole.len() - 700;
+    let place = whole.len() - 5;
     flipped[place] ^= 4;
     let zeros = [&whole[..whole.len() - 300], &[0; 4096]].concat();
     for damaged in [
@@ -330,7 +330,7 @@ fn a_torn_end_is_cut_and_flown_again() {
         std::fs::write(&journal, damaged).unwrap();
         let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
         if damaged.len() > 9 {
-            contains(&told, "were an incomplete row and are removed");
+            contains(&told, "are no whole row and are removed");
         }
         assert!(expected == tables(&folder, "plan"));
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use fly_log::{Kind, LogError, Recording, Rows};
@@ -26,12 +27,13 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
         _ => log.with_extension(format.extension()),
     };
     let out = output::place(&arguments.output, log, beside)?;
+    agree(format, &out)?;
     let options = options(arguments.output.allow_damaged);
     match (format, kind) {
         (Format::Mcap, Kind::Own) => {
             // Rejects a damaged log, unless that is allowed.
             Rows::open(log, &options)?;
-            let copied = copy(log, &options, 0..=u64::MAX, &out)?;
+            let copied = copy(log, &options, WHOLE, &out)?;
             output::warn(&copied.skipped);
         }
         (Format::Mcap, Kind::Ulog) => {
@@ -48,6 +50,9 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
     Ok(Exit::Flown)
 }
 
+/// All times of a log, ns.
+const WHOLE: RangeInclusive<u64> = 0..=u64::MAX;
+
 /// As requested, or by the end of the new file's name.
 fn format(arguments: &ExportArguments) -> Result<Format, Failure> {
     let out = arguments.output.out.as_deref();
@@ -60,16 +65,36 @@ fn format(arguments: &ExportArguments) -> Result<Format, Failure> {
     })
 }
 
+/// Expects a name that does not end with another format's.
+fn agree(format: Format, out: &Path) -> Result<(), Failure> {
+    if Format::of(out).is_none_or(|named| named == format) {
+        return Ok(());
+    }
+    let (to, out) = (format.extension(), out.display());
+    let message =
+        format!("`{out}` ends with the name of another format than --to {to}; drop one of them");
+    Err(Failure::new(Exit::Usage, message))
+}
+
 /// Writes the part of a log within these flight times (ns) to a file.
 pub(super) fn copy(
     log: &Path,
     options: &fly_log::Options,
-    times: std::ops::RangeInclusive<u64>,
+    times: RangeInclusive<u64>,
     out: &Path,
 ) -> Result<fly_log::Copied, Failure> {
+    let is_whole = times == WHOLE;
     fly_table::whole(out, |file| {
         let file = BufWriter::new(File::try_clone(file.as_file())?);
-        fly_log::copy(log, options, &times, file).map_err(|error| not_written(error, out))
+        let copied =
+            fly_log::copy(log, options, &times, file).map_err(|error| not_written(error, out))?;
+        if copied.ticks == 0 && !is_whole {
+            let log = log.display();
+            let message =
+                format!("`{log}` has no tick within these times; its ticks are further apart");
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        Ok(copied)
     })
 }
 

@@ -65,17 +65,20 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
                 "rate_hz": topic.rate(), "first": seconds(topic.first), "last": seconds(topic.last),
             })
         });
+        // A converted log has no steps of this program.
+        let is_own = header.origin.is_none();
+        let step = |ns: u64| is_own.then(|| seconds(ns));
         let run = survey.run.as_ref().map(|run| {
             json!({
                 "outcome": run.outcome, "wall_start": run.wall_start, "host": run.host, "versions": run.versions,
-                "step_median": seconds(run.step_median), "step_p99": seconds(run.step_p99),
-                "step_max": seconds(run.step_max), "real_time_factor": run.real_time_factor,
+                "step_median": step(run.step_median), "step_p99": step(run.step_p99), "step_max": step(run.step_max),
+                "real_time_factor": is_own.then_some(run.real_time_factor),
                 "timing": run.timing.as_ref().map(timing_data),
             })
         });
         let mut all = json!({
             "kind": Kind::Own.name(), "bytes": survey.bytes, "ticks": count, "first": span[0], "last": span[1],
-            "name": header.name, "vehicle": header.vehicle_name, "backend": header.backend, "rate_hz": header.rate_hz, "seed": header.seed,
+            "name": header.name, "vehicle": header.vehicle_name, "backend": header.backend, "rate_hz": header.rate_hz, "seed": is_own.then_some(header.seed),
             "topics": topics.collect::<Vec<_>>(), "run": run, "damage": damaged,
         });
         if header.origin.is_some() {

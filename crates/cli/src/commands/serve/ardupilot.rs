@@ -4,8 +4,8 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
+use fly_mavlink::hil::Sensed;
 use fly_mavlink::hil::json::{ServoFrame, State};
-use fly_mavlink::hil::{Inertial, Motion, Sensed};
 
 use super::served::{Served, Until};
 use crate::commands::pace::Pace;
@@ -40,7 +40,7 @@ pub fn serve(
         count: None,
         origin: 0.0,
         samples: Sensed::default(),
-        known: None,
+        known: Sensed::default(),
         line: String::with_capacity(1024),
     };
     // Large enough for any datagram.
@@ -93,8 +93,8 @@ struct Session<'a, 'b> {
     /// Simulated time at which the autopilot began, s.
     origin: f64,
     samples: Sensed,
-    /// The last inertial sample and motion.
-    known: Option<(Inertial, Motion)>,
+    /// The last sample of each sensor.
+    known: Sensed,
     /// The last answer.
     line: String,
 }
@@ -144,16 +144,13 @@ impl Session<'_, '_> {
             if !self.served.step(&mut self.samples)? {
                 return Ok(false);
             }
+            // ArduPilot takes an airspeed that is missing for one without wind. A distance may be out of range.
             let samples = std::mem::take(&mut self.samples);
-            let inertial = samples
-                .inertial
-                .or(self.known.map(|(inertial, _)| inertial));
-            let motion = samples.motion.or(self.known.map(|(_, motion)| motion));
-            let Some((inertial, motion)) = inertial.zip(motion) else {
-                self.samples = samples;
+            let known = &mut self.known;
+            known.update(&samples);
+            let Some((inertial, motion)) = known.inertial.zip(known.motion) else {
                 continue;
             };
-            self.known = Some((inertial, motion));
             let time = self.served.time();
             self.pace.wait(time);
             self.line.clear();
@@ -162,7 +159,7 @@ impl Session<'_, '_> {
                 inertial,
                 motion,
                 distance: samples.distance,
-                airspeed: samples.airspeed,
+                airspeed: self.known.airspeed,
             };
             return match state.write(&mut self.line) {
                 Ok(()) => Ok(true),
