@@ -64,7 +64,7 @@ impl Osqp {
             .check_termination(Some(5))
             .adaptive_rho_interval(Some(25));
         let rows = CscMatrix::from_column_iter_dense(m, p, limits.rows().iter().copied());
-        let metric = scaled(metric);
+        let metric = metric * scale(metric);
         let problem = Problem::new(
             upper_triangle(&metric),
             &vec![0.0; p],
@@ -186,10 +186,6 @@ fn scale(metric: &DMatrix<f64>) -> f64 {
     } else {
         factor.log2().round().exp2()
     }
-}
-
-fn scaled(metric: &DMatrix<f64>) -> DMatrix<f64> {
-    metric * scale(metric)
 }
 
 /// The upper triangle of H with all entries stored, so that its sparsity pattern is constant.

@@ -323,6 +323,29 @@ fn with_all_defaults_it_flies_outdoors() {
     }
 }
 
+/// What keeps an estimate from its start is told: without the field that a magnetometer is to measure, a vehicle at rest has no heading.
+#[test]
+fn an_estimate_that_does_not_begin_says_why() {
+    let set = [
+        "estimator={}",
+        "backend.sim.sensors={ ideal = false, imu = {}, gnss = {}, magnetometer = {} }",
+    ];
+    let configuration = configuration("examples/quadcopter-take-off.toml", &set);
+    let backend = spoiled(&configuration, |_, _, _| ());
+    let mut nowhere = Discard;
+    let summary = Flight::new(&configuration, backend, &mut nowhere)
+        .unwrap()
+        .run();
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    let end = format!("{:?}", summary.end);
+    for part in [
+        "has not converged, as nothing measures the attitude",
+        "`magnetometer.field` is not used: `estimator.magnetometer.field` is not given",
+    ] {
+        assert!(end.contains(part), "{end}");
+    }
+}
+
 /// In the coordinates of a map a flight on GNSS and field is that at the map's corner: its reference and its start are shifted, nothing else.
 #[test]
 fn in_the_coordinates_of_a_map_it_flies_as_at_its_corner() {
