@@ -49,6 +49,12 @@ impl<const N: usize> Jet<N> {
         self.0[0]
     }
 
+    /// Whether the value and all derivatives are finite.
+    #[inline]
+    pub fn is_finite(&self) -> bool {
+        self.0.iter().all(|a| a.is_finite())
+    }
+
     /// The first `M <= N` terms.
     #[inline]
     pub fn truncate<const M: usize>(&self) -> Jet<M> {

@@ -105,6 +105,9 @@ where
     /// Writes into `input` the point of `W u <= l` nearest to `desired` (p entries each) in the metric `H`.
     ///
     /// After the first finite input every input written is finite; [`Allocation::outcome`] qualifies it.
+    ///
+    /// # Panics
+    /// If either has not p entries.
     fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation;
 }
 

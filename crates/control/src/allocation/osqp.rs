@@ -138,6 +138,7 @@ impl Allocator for Osqp {
     }
 
     fn solve(&mut self, desired: &[f64], input: &mut [f64]) -> Allocation {
+        assert_eq!(desired.len(), self.linear.len(), "desired inputs");
         if finite("desired input", desired).is_err() {
             return self.exact.solve(desired, input);
         }

@@ -15,26 +15,34 @@ pub fn survival(freedom: usize, x: f64) -> f64 {
         return 1.0;
     }
     let odd = freedom % 2 == 1;
-    let (mut term, mut sum) = (1.0, 0.0);
+    let (tail, first) = if odd {
+        let root = ComplexField::sqrt(x * core::f64::consts::FRAC_2_PI);
+        (libm::erfc(ComplexField::sqrt(0.5 * x)), root)
+    } else {
+        (0.0, 1.0)
+    };
+    // e^(-x/2) enters in parts: with many degrees of freedom it vanishes long before its products with the terms.
+    let mut left = 0.5 * x;
+    let mut part = || {
+        let exponent = left.min(700.0);
+        left -= exponent;
+        ComplexField::exp(-exponent)
+    };
+    let (mut term, mut sum) = (first * part(), 0.0);
     for i in 0..freedom / 2 {
         sum += term;
         let i = i as f64;
-        term *= if odd {
-            x / (2.0 * i + 3.0)
-        } else {
-            x / (2.0 * i + 2.0)
-        };
+        term *= x / if odd { 2.0 * i + 3.0 } else { 2.0 * i + 2.0 };
+        if sum > 1.0 {
+            let part = part();
+            (term, sum) = (term * part, sum * part);
+        }
     }
-    let decay = ComplexField::exp(-0.5 * x);
-    if odd {
-        let root = ComplexField::sqrt(x * core::f64::consts::FRAC_2_PI);
-        libm::erfc(ComplexField::sqrt(0.5 * x)) + root * decay * sum
-    } else {
-        decay * sum
-    }
+    tail + sum * ComplexField::exp(-left)
 }
 
-/// The `x` exceeded with probability `1 - confidence`, to rounding, by bisection of [`survival`].
+/// The `x` exceeded with probability `1 - confidence`, to the rounding of that, by bisection of [`survival`]: 0 for a confidence that is not positive and without
+/// degrees of freedom, infinite from 1 on, NaN for NaN.
 ///
 /// ```
 /// use fly_control::estimator::chi_square::quantile;
@@ -43,9 +51,18 @@ pub fn survival(freedom: usize, x: f64) -> f64 {
 /// assert!((quantile(2, 0.99) + 2.0 * 0.01_f64.ln()).abs() < 1e-12);
 /// ```
 pub fn quantile(freedom: usize, confidence: f64) -> f64 {
+    if confidence.is_nan() {
+        return f64::NAN;
+    }
+    if freedom == 0 || confidence <= 0.0 {
+        return 0.0;
+    }
     let tail = 1.0 - confidence;
+    if tail <= 0.0 {
+        return f64::INFINITY;
+    }
     let (mut low, mut high) = (0.0, 1.0);
-    while survival(freedom, high) > tail && high < 1e6 {
+    while survival(freedom, high) > tail {
         (low, high) = (high, 2.0 * high);
     }
     for _ in 0..80 {

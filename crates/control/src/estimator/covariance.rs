@@ -15,6 +15,13 @@ pub(super) fn symmetrise(P: &mut Covariance) {
     }
 }
 
+/// Whether a matrix is symmetric and positive semidefinite to rounding.
+pub(super) fn is_covariance<const M: usize>(N: &SMatrix<f64, M, M>) -> bool {
+    let slack = N.amax() * 1e-9;
+    let raised = N + SMatrix::identity() * slack;
+    slack == 0.0 || ((N - N.transpose()).amax() <= slack && inverse(&raised).is_some())
+}
+
 /// The inverse of a symmetric matrix; `None` unless it is positive definite.
 pub(super) fn inverse<const M: usize>(S: &SMatrix<f64, M, M>) -> Option<SMatrix<f64, M, M>> {
     if !S.iter().all(|x| x.is_finite()) {

@@ -4,7 +4,7 @@ use fly_lie::SE23;
 use fly_lie::operators::hat3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
-use super::covariance::{Covariance, inverse, symmetrise};
+use super::covariance::{Covariance, inverse, is_covariance, symmetrise};
 use super::measurement::{KINDS, Measurement, Verdict};
 use super::parameters::{EstimatorParameters, ParameterError};
 use super::propagation::{Imu, advance, input_effect, transition};
@@ -400,7 +400,7 @@ impl InvariantFilter {
         H: &SMatrix<f64, M, 15>,
         N: &SMatrix<f64, M, M>,
     ) -> Verdict {
-        if N.diagonal().iter().any(|variance| *variance < 0.0) {
+        if !is_covariance(N) {
             return Verdict::Invalid;
         }
         let mut HP = H * self.covariance;

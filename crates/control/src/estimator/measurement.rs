@@ -102,7 +102,7 @@ pub enum Verdict {
         /// The least power of two for which it passes.
         factor: f64,
     },
-    /// The measurement, its covariance or the innovation is not finite, a variance is negative, or the innovation covariance is not positive
-    /// definite; nothing changed.
+    /// The measurement, its covariance or the innovation is not finite, the covariance is not symmetric and positive semidefinite, or that of the
+    /// innovation not positive definite; nothing changed.
     Invalid,
 }

@@ -51,8 +51,7 @@ impl HeadingAligned {
 
 impl Trajectory for HeadingAligned {
     fn at(&mut self, t: f64, out: &mut ReferencePoint) -> Result<(), Infeasible> {
-        *out = self.point(t);
-        Ok(())
+        Infeasible::replace(t, out, self.point(t))
     }
 
     fn duration(&self) -> Option<f64> {

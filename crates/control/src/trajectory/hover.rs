@@ -19,9 +19,8 @@ impl Hover {
 }
 
 impl Trajectory for Hover {
-    fn at(&mut self, _t: f64, point: &mut ReferencePoint) -> Result<(), Infeasible> {
-        *point = ReferencePoint::at_rest(self.pose);
-        Ok(())
+    fn at(&mut self, t: f64, point: &mut ReferencePoint) -> Result<(), Infeasible> {
+        Infeasible::replace(t, point, ReferencePoint::at_rest(self.pose))
     }
 
     fn duration(&self) -> Option<f64> {

@@ -32,12 +32,12 @@ impl Trajectory for Independent {
     fn at(&mut self, t: f64, point: &mut ReferencePoint) -> Result<(), Infeasible> {
         let [roll, pitch, yaw] = self.attitude.map(|angle| angle.at(t));
         let position = self.position.map(|x| x.at::<3>(t));
-        *point = rigid_body(
-            &position,
-            &roll_pitch_yaw(roll, pitch, yaw),
-            &Vector3::zeros(),
-        );
-        Ok(())
+        let attitude = roll_pitch_yaw(roll, pitch, yaw);
+        Infeasible::replace(
+            t,
+            point,
+            rigid_body(&position, &attitude, &Vector3::zeros()),
+        )
     }
 
     fn duration(&self) -> Option<f64> {

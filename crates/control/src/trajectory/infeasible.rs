@@ -1,5 +1,7 @@
 //! Why a trajectory is infeasible at an instant.
 
+use crate::ReferencePoint;
+
 /// Why a trajectory is infeasible at an instant.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +47,14 @@ pub enum Infeasible {
         /// The time, s.
         time: f64,
     },
+    /// A value of the point is infinite or NaN.
+    #[error(
+        "at {time} s the motion is not finite: expected finite times, points, limits and parameters"
+    )]
+    NotFinite {
+        /// The time, s.
+        time: f64,
+    },
     /// The path is at rest, so its direction is undefined.
     #[error(
         "at {time:.2} s the path moves at {speed:.2e} m/s: expected at least {least:e} m/s, as its direction is the heading"
@@ -78,6 +88,26 @@ pub enum Infeasible {
 }
 
 impl Infeasible {
+    /// Expects finite values at a time, s.
+    pub(super) fn expect_finite(time: f64, is_finite: bool) -> Result<(), Self> {
+        if is_finite {
+            Ok(())
+        } else {
+            Err(Self::NotFinite { time })
+        }
+    }
+
+    /// Writes a point if it is finite.
+    pub(super) fn replace(
+        time: f64,
+        point: &mut ReferencePoint,
+        new: ReferencePoint,
+    ) -> Result<(), Self> {
+        Self::expect_finite(time, new.is_finite())?;
+        *point = new;
+        Ok(())
+    }
+
     /// Expects as many coordinates as the system has.
     pub(super) fn expect_coordinates(expected: usize, found: usize) -> Result<(), Self> {
         if found == expected {

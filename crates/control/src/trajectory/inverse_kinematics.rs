@@ -4,7 +4,7 @@
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
 
-use super::jet::derivative;
+use super::jet::{Jet, derivative};
 use super::{Infeasible, Path, Trajectory};
 use crate::SystemPoint;
 use crate::transport::jacobian::{PointJacobian, left_inverse};
@@ -131,6 +131,7 @@ impl InverseKinematics {
         match &mut self.target {
             Target::Point(point, path) => {
                 let path = path.at(t).position;
+                Infeasible::expect_finite(t, path.iter().all(Jet::is_finite))?;
                 let pad = |v: Vector3<f64>| Vector6::new(v.x, v.y, v.z, 0.0, 0.0, 0.0);
                 Ok(Goal {
                     error: pad(derivative(&path, 0) - pose.act(point)),

@@ -77,7 +77,8 @@ use crate::ReferencePoint;
 
 /// A reference over time, with points of type `P`: see the [module](self).
 pub trait Trajectory<P: ?Sized = ReferencePoint>: Send {
-    /// Writes the reference at the time `t` (s) since the start. All entries are finite. Allocates nothing, except for the text of an
+    /// Writes the reference at the time `t` (s) since the start. Points of bodies and systems are finite; coordinates are not, if the time is
+    /// not, and [`JointTrajectory`] refuses them. Allocates nothing, except for the text of an
     /// error.
     ///
     /// # Errors

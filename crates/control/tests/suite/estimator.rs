@@ -164,6 +164,57 @@ fn quantiles_are_those_of_the_tables() {
     }
 }
 
+/// Computed with SciPy.
+#[test]
+fn quantiles_of_many_degrees_of_freedom() {
+    let known = [
+        (2001, 0.05, 1_898.093_691_528_151_8),
+        (3000, 0.95, 3_128.536_670_012_808_4),
+        (10_001, 0.99, 10_332.950_027_432_276),
+        (100_000, 0.5, 99_999.333_334_123_47),
+    ];
+    for (freedom, confidence, expected) in known {
+        let found = quantile(freedom, confidence);
+        assert!(
+            (found - expected).abs() < 1e-9 * expected,
+            "{freedom}: {found}"
+        );
+    }
+    assert_eq!(quantile(3, 1.0), f64::INFINITY);
+    assert_eq!((quantile(3, 0.0), quantile(0, 0.9)), (0.0, 0.0));
+    assert!(quantile(3, f64::NAN).is_nan());
+}
+
+/// Two variances of 1 with a correlation of 2.
+#[test]
+fn what_is_no_covariance_is_not_taken_for_one() {
+    let mut flight = Flight::new(3, EstimatorParameters::default());
+    let mut filter = flight.filter();
+    let value = flight.pose.position;
+    let arm = Vector3::zeros();
+    let mut covariance = Matrix3::identity();
+    for (correlation, lower) in [(2.0, 2.0), (0.5, 0.0)] {
+        (covariance[(0, 1)], covariance[(1, 0)]) = (correlation, lower);
+        let measured = Measurement::Position {
+            value,
+            arm,
+            covariance,
+        };
+        assert_eq!(filter.correct(&measured), Verdict::Invalid);
+    }
+    // Of numbers that are known together: semidefinite.
+    (covariance[(0, 1)], covariance[(1, 0)]) = (1.0, 1.0);
+    let measured = Measurement::Position {
+        value,
+        arm,
+        covariance,
+    };
+    assert!(matches!(
+        filter.correct(&measured),
+        Verdict::Accepted { .. }
+    ));
+}
+
 #[test]
 fn a_step_is_a_fine_integration() {
     let mut random = Random(1);

@@ -5,10 +5,11 @@ use crate::common;
 use common::{QUADCOPTER, TRICOPTER, vehicle};
 use fly_control::inputs::ReferenceInputs;
 use fly_control::settings::ReferenceSettings;
+use fly_control::trajectory::flat::{MotionLimits, NotFlyable};
 use fly_control::trajectory::jet::Jet;
 use fly_control::trajectory::{
-    AttitudeMode, Infeasible, Path, PathPoint, PathTrajectory, Recorded, Setpoint, Waypoint,
-    Waypoints,
+    AttitudeMode, Infeasible, MinimumSnap, Path, PathPoint, PathTrajectory, Recorded, Setpoint,
+    Waypoint, Waypoints,
 };
 use fly_control::{Reference, ReferencePoint, Trajectory};
 use fly_lie::{SE3, SO3};
@@ -356,6 +357,63 @@ fn free_fall_is_reported_and_the_last_point_stays() {
         "{error}"
     );
     assert_eq!(recorded.sample(2.5).unwrap(), ReferencePoint::default());
+}
+
+/// Neither times nor points that are not finite reach a law, and the last point stays.
+#[test]
+fn what_is_not_finite_is_refused() {
+    let body = vehicle(QUADCOPTER).body;
+    for (i, (vehicle, text)) in REFERENCES.iter().enumerate() {
+        let mut reference = planned(vehicle, text);
+        let mut point = reference.sample(0.0).unwrap();
+        let last = point;
+        if let Err(error) = reference.at(f64::NAN, &mut point) {
+            assert!(
+                matches!(error, Infeasible::NotFinite { .. }),
+                "{i}: {error}"
+            );
+        }
+        // At rest, any time will do.
+        assert_eq!(point, last, "{i}");
+    }
+    let waypoint = |x: f64, hold: f64| Waypoint {
+        position: Vector3::new(x, 0.0, 0.0),
+        yaw: 0.0,
+        hold,
+    };
+    for points in [
+        [waypoint(0.0, f64::NAN), waypoint(1.0, 0.0)],
+        [waypoint(f64::NAN, 0.0), waypoint(1.0, 0.0)],
+        [waypoint(0.0, 0.0), waypoint(f64::NAN, 0.0)],
+        [waypoint(0.0, 0.0), waypoint(f64::INFINITY, 0.0)],
+    ] {
+        for mode in [AttitudeMode::Level, AttitudeMode::ThrustAligned] {
+            let path = Waypoints::new(&points, 1.0, 1.0, 1.0);
+            let found = PathTrajectory::new(path, mode, &body).map(|_| ());
+            let Err(Infeasible::NotFinite { .. }) = found else {
+                panic!("{points:?}: {found:?}");
+            };
+        }
+    }
+}
+
+/// A level attitude needs side forces that four thrusts do not have, however slowly.
+#[test]
+fn slowness_is_no_side_force() {
+    let quadcopter = vehicle(QUADCOPTER);
+    let points = [Vector3::zeros(), Vector3::new(2.0, 1.0, 0.5)].map(|point| (point, 0.0));
+    let curve = MinimumSnap::new(&points, 2.0, 2.0).unwrap();
+    let limits = MotionLimits {
+        speed: 5.0,
+        angular_rate: 5.0,
+    };
+    let fastest = |mode| PathTrajectory::fastest(&curve, mode, Some(0.0), &quadcopter, limits);
+    assert_eq!(
+        fastest(AttitudeMode::Level).map(|_| ()).unwrap_err(),
+        NotFlyable::Wrench
+    );
+    let along = fastest(AttitudeMode::ThrustAligned).unwrap();
+    assert!(along.duration().unwrap() < 10.0);
 }
 
 #[test]

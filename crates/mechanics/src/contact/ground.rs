@@ -25,6 +25,12 @@ pub enum GroundError {
         /// World.
         found: [f64; 3],
     },
+    /// The height is not finite.
+    #[error("expected a finite height, found {found} m")]
+    Height {
+        /// m.
+        found: f64,
+    },
     /// A friction parameter is out of range.
     #[error(transparent)]
     Friction(#[from] FrictionError),
@@ -46,6 +52,9 @@ impl Ground {
             let found = normal.into();
             return Err(GroundError::Normal { found });
         };
+        if !height.is_finite() {
+            return Err(GroundError::Height { found: height });
+        }
         friction.check()?;
         Ok(Self {
             height,

@@ -75,12 +75,19 @@ impl Circuit {
         (self.motors).push([voltage.abs(), emf * sign, resistance]);
     }
 
-    /// Solves for a source of `open` V, positive, behind `resistance` ohm.
+    /// Solves for a source of `open` V, positive, behind `resistance` ohm. All of it is NaN if a number of the source or of a load is not finite.
     pub fn solve(&mut self, open: f64, resistance: f64) -> Supply {
         // By requested voltage, largest first: motors that get less than requested come first.
         (self.motors).sort_unstable_by(|a, b| b[0].total_cmp(&a[0]));
         let wanted = |[v, e, r]: &[f64; 3]| v * (v - e) / r;
         let mut taken = self.motors.iter().map(wanted).sum::<f64>();
+        if !(open + resistance + self.power + taken).is_finite() {
+            return Supply {
+                voltage: f64::NAN,
+                current: f64::NAN,
+                given: f64::NAN,
+            };
+        }
         // Between two of the requested voltages r G = V b - V^2 a - r W, with the power W of the motors that get their
         // voltage.
         let (mut a, mut b) = (1.0, open);

@@ -209,3 +209,26 @@ fn the_sustained_thrusts_are_those_that_rotors_reach() {
         None
     );
 }
+
+/// A number that is not finite gives no supply that looks like one.
+#[test]
+fn no_supply_of_what_is_not_a_number() {
+    let nan = f64::NAN;
+    for [voltage, emf, power, open] in [
+        [nan, 1.0, 0.0, 12.0],
+        [5.0, nan, 0.0, 12.0],
+        [5.0, 1.0, nan, 12.0],
+        [5.0, 1.0, 0.0, nan],
+        [f64::INFINITY, 1.0, 0.0, 12.0],
+    ] {
+        let mut circuit = Circuit::with_capacity(2);
+        circuit.begin(power);
+        circuit.add(voltage, emf, 0.5);
+        circuit.add(20.0, 6.0, 0.5);
+        let supply = circuit.solve(open, 0.1);
+        assert!(
+            supply.voltage.is_nan() && supply.current.is_nan(),
+            "{supply:?}"
+        );
+    }
+}

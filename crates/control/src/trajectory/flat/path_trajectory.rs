@@ -57,7 +57,7 @@ impl<P: Path> PathTrajectory<P> {
     ///
     /// # Errors
     /// [`Infeasible::NoAttitude`] if somewhere along the path the attitude is not defined, or the specific thrust is below 0.5 m/s^2 (checked at
-    /// 2000 points of its horizon).
+    /// 2000 points of its horizon); [`Infeasible::NotFinite`].
     pub fn new(path: P, mode: AttitudeMode, body: &FreeBody<f64>) -> Result<Self, Infeasible> {
         let trajectory = Self {
             path,
@@ -120,6 +120,7 @@ impl<P: Path> PathTrajectory<P> {
         point: &PathPoint,
         least: f64,
     ) -> Result<[Jet3<N>; 3], Infeasible> {
+        Infeasible::expect_finite(time, point.is_finite())?;
         let cut = |a: &Jet3<3>| std::array::from_fn(|i| a[i].truncate());
         let needed = self.specific_thrust(point).each_ref().map(cut);
         let attitude = match self.path.forward(time) {
@@ -150,9 +151,9 @@ impl<P: Path> Trajectory for PathTrajectory<P> {
         let path = self.path.at(t);
         let attitude = self.attitude_at(t, &path, SINGULAR_THRUST)?;
         let center = self.center_of_mass + Vector3::z() * self.height;
-        *point = rigid_body(&path.position, &attitude, &center);
-        point.pose.translation += self.up * self.height;
-        Ok(())
+        let mut new = rigid_body(&path.position, &attitude, &center);
+        new.pose.translation += self.up * self.height;
+        Infeasible::replace(t, point, new)
     }
 
     fn duration(&self) -> Option<f64> {

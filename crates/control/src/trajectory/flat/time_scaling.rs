@@ -1,5 +1,7 @@
 //! The fastest time scaling of a curve within the limits of a vehicle.
 
+use core::cell::Cell;
+
 use fly_mechanics::Vehicle;
 
 use super::{AttitudeMode, PathTrajectory};
@@ -51,7 +53,7 @@ impl PathTrajectory<MinimumSnap> {
         limits: MotionLimits,
     ) -> Result<Self, NotFlyable> {
         let mut inputs = ReferenceInputs::new(vehicle);
-        let mut reached = true;
+        let reached = Cell::new(true);
         let mut flown = |factor: f64| {
             let mut flown =
                 Self::for_vehicle(curve.stretched(factor), mode, height, vehicle).ok()?;
@@ -63,7 +65,7 @@ impl PathTrajectory<MinimumSnap> {
                 let speed = point.twist.fixed_rows::<3>(0).norm();
                 let rate = point.twist.fixed_rows::<3>(3).norm();
                 let needed = inputs.at(&point);
-                reached &= needed.is_exact();
+                reached.set(reached.get() && needed.is_exact());
                 speed <= limits.speed
                     && rate <= limits.angular_rate
                     && needed.is_exact()
@@ -88,12 +90,12 @@ impl PathTrajectory<MinimumSnap> {
         } else {
             while best.is_none() {
                 (fast, slow) = (slow, slow * 1.2);
+                // Slower motions miss less of the wrench, but never nothing.
+                if !reached.get() {
+                    return Err(NotFlyable::Wrench);
+                }
                 if slow > SLOWEST {
-                    return Err(if reached {
-                        NotFlyable::Limits
-                    } else {
-                        NotFlyable::Wrench
-                    });
+                    return Err(NotFlyable::Limits);
                 }
                 best = flown(slow);
             }

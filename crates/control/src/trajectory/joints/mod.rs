@@ -102,6 +102,7 @@ impl<T: Trajectory<[Jet<3>]>> JointTrajectory<T> {
 impl<T: Trajectory<[Jet<3>]>> Trajectory<SystemPoint> for JointTrajectory<T> {
     fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
         self.coordinates.at(t, &mut self.q[self.moved.clone()])?;
+        Infeasible::expect_finite(t, self.q.iter().all(Jet::is_finite))?;
         for JointRange { joint, x, xi } in &self.joints {
             write(
                 joint,

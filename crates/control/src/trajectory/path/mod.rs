@@ -53,6 +53,13 @@ pub struct PathPoint {
     pub side: Jet3<3>,
 }
 
+impl PathPoint {
+    /// Whether all derivatives are finite.
+    pub fn is_finite(&self) -> bool {
+        self.position.iter().all(Jet::is_finite) && self.side.iter().all(Jet::is_finite)
+    }
+}
+
 /// The side direction `(-sin psi, cos psi, 0)` of a yaw angle psi.
 pub fn side_of_yaw(yaw: Jet<3>) -> Jet3<3> {
     let (s, c) = yaw.sin_cos();
