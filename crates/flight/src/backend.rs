@@ -6,7 +6,7 @@ use fly_hal::{ErrorKind, Instance, LoadError, Plugin, SearchPath, Text};
 
 use crate::config::{
     BackendSection, Configuration, Diagnostic, Document, FleetConfiguration, FlightSection,
-    Fragment,
+    Fragment, backend_table,
 };
 use crate::error::FlightError;
 use crate::messages::Messages;
@@ -116,8 +116,8 @@ pub fn plugin<'a>(
         None => Plugin::load(&section.plugin, search),
     };
     let plugin = plugin.map_err(|error| not_loaded(configuration, error))?;
-    let (own, known) = (&plugin.info().name, &section.plugin);
-    if own != known
+    let (own, known) = (&plugin.info().name, backend_table(&section.plugin));
+    if *own != known
         && configuration
             .document
             .table(&format!("backend.{own}"))

@@ -113,13 +113,11 @@ impl Flight<'_> {
         if self.link.is_taken_over() {
             self.pilot.taken_over(tick.time);
         }
+        if let Some(fault) = self.link.clock_fault() {
+            return Some(End::Backend(fault));
+        }
         if self.link.was_disarmed() {
-            let at = self.link.since_first(tick.time);
-            let note = format!(
-                "{at:.3} s: the vehicle says that it is disarmed, and nobody has asked it to land"
-            );
-            tracing::error!("{note}");
-            self.notes.push(note);
+            self.disarmed(tick.time);
         }
         // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
@@ -192,6 +190,12 @@ impl Flight<'_> {
         if self.link.is_commanding_a_vehicle() && self.link.has_commanded() {
             return End::Backend("its frames end while the vehicle is commanded".to_owned());
         }
+        let left = self
+            .duration
+            .map(|duration| seconds(duration) - self.flight_time());
+        if let Some(left) = left.filter(|_| !self.link.timeline().is_recording()) {
+            return End::Backend(format!("its frames end {left:.3} s before the flight"));
+        }
         End::OutOfFrames
     }
 
@@ -216,6 +220,22 @@ impl Flight<'_> {
         }
     }
 
+    /// The vehicle says that it is disarmed. In a failsafe it may have noticed the ground by itself; otherwise somebody has taken it.
+    fn disarmed(&mut self, time: i64) {
+        if self.mode().is_failsafe() {
+            self.pilot.touched_down(time);
+            return;
+        }
+        let at = self.link.since_first(time);
+        let note = format!(
+            "{at:.3} s: the vehicle says that it is disarmed, and nobody has asked it to land"
+        );
+        tracing::error!("{note}");
+        self.notes.push(note);
+        self.link.give_up_control();
+        self.pilot.taken_over(time);
+    }
+
     fn write(&mut self, time: i64) -> (bool, Option<End>) {
         let Some(commands) = self.pilot.backend_commands() else {
             return (false, None);
@@ -234,7 +254,12 @@ impl Flight<'_> {
 
     /// Asks the backend to land by itself, in the mode of that name. If it cannot, the descent continues.
     fn land(&mut self, time: i64) -> Option<End> {
-        if self.mode() != Mode::Landing || self.link.land(time) != Landing::Begun {
+        if self.mode() != Mode::Landing {
+            return None;
+        }
+        let landing = self.link.land(time);
+        self.pilot.lands_by_itself(landing == Landing::Asked);
+        if landing != Landing::Begun {
             return None;
         }
         self.pilot.landed(time);
@@ -251,7 +276,11 @@ impl Flight<'_> {
     }
 
     fn arm(&mut self, time: i64) -> Option<End> {
-        match self.link.arm() {
+        let armed = self.link.arm();
+        if armed == Ok(true) && !self.link.was_armed() {
+            self.pilot.stands();
+        }
+        match armed {
             Ok(true) if self.pilot.climb().is_some() => {
                 self.pilot.take_off(time);
                 None

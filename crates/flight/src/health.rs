@@ -244,6 +244,12 @@ impl Health {
         for range in inputs.actuator_ranges() {
             outputs[range.start] *= self.part(range.start);
         }
+        // A failed one is told its least command, and gives nothing.
+        for (output, health) in outputs.iter_mut().zip(&self.left) {
+            if *health <= 0.0 {
+                *output = 0.0;
+            }
+        }
     }
 
     /// The part of its thrust or effort that a weak actuator gives; 1 for one that gives nothing, which has no input.

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome};
 
+mod clock;
 mod pace;
 mod request;
 
+use clock::ClockCheck;
 pub(crate) use pace::Pace;
 pub(crate) use request::Landing;
 
@@ -54,6 +56,8 @@ pub(crate) struct Link {
     /// When the last read returned, ns of the monotonic clock.
     returned: i64,
     ticks: u64,
+    /// Whether the frames' times are nanoseconds.
+    clock: ClockCheck,
     /// Timing of a real vehicle's backend.
     pace: Pace,
     /// Commands in the backend's order.
@@ -78,8 +82,10 @@ pub(crate) struct Link {
     commanded_at: Option<i64>,
     /// Whether control is handed back.
     handed_back: bool,
-    /// When (ns of the monotonic clock) arming was requested.
+    /// Since when (ns of the monotonic clock) the vehicle is to be armed, when that was requested, and whether it is done.
+    to_arm_since: Option<i64>,
     arming_since: Option<i64>,
+    is_arming_done: bool,
     /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
     taking_off: Option<(i64, bool)>,
     /// The group that tells whether another pilot or program took control.
@@ -150,6 +156,7 @@ impl Link {
                 Clock::Stepped => 0,
             },
             ticks: 0,
+            clock: ClockCheck::new(instance.clock()),
             pace: Pace::new(description),
             read_error: None,
             untold: None,
@@ -161,7 +168,9 @@ impl Link {
             commanded: false,
             commanded_at: None,
             handed_back: false,
+            to_arm_since: None,
             arming_since: None,
+            is_arming_done: false,
             taking_off: None,
             control: bind_part(description, "vehicle", "control"),
             armed: bind_part(description, "vehicle", "armed"),
@@ -229,6 +238,9 @@ impl Link {
         let (time, reading) = match outcome {
             Ok(Some(Ok(time))) => {
                 self.read_error = None;
+                let nominal = (self.ticks as i64).saturating_mul(self.timeline.step());
+                let host = if self.is_real_time() { now } else { nominal };
+                self.clock.observe(self.frame.time, host);
                 (time, Reading::Fresh)
             }
             Ok(Some(Err(fault))) => {
@@ -451,6 +463,12 @@ impl Link {
     /// How many reads and writes failed.
     pub fn errors(&self) -> [u64; 2] {
         self.errors
+    }
+
+    /// What is wrong with the times of the frames; recordings have times of their own.
+    pub fn clock_fault(&self) -> Option<String> {
+        let ours = Some(&self.clock).filter(|_| !self.timeline.is_recording());
+        ours.and_then(ClockCheck::fault)
     }
 
     /// Takes the first error since the last frame, if any.

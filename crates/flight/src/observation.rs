@@ -1,12 +1,10 @@
 //! Validates the state groups of a frame: validity, stamp, age, finiteness and unit norm.
 
 use fly_hal::Frame;
+use fly_hal::signal::UNIT_TOLERANCE;
 
 use super::binding::{Binding, StateBinding};
 use super::supervisor::Fault;
-
-/// Tolerance of a quaternion's norm, above the rounding of single precision and of 16-bit encodings.
-pub const UNIT_TOLERANCE: f64 = 1e-2;
 
 /// The groups of one frame that make up the state, in the order of [`Binding::state`].
 #[derive(Debug, Clone)]

@@ -22,8 +22,10 @@ use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
 
 mod applied;
+mod touchdown;
 
 use applied::Applied;
+use touchdown::{Touchdown, stands, vertical};
 
 /// Converts nanoseconds to seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
@@ -116,8 +118,7 @@ pub struct Pilot {
     climb: f64,
     /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
-    /// Since when the vehicle appears to rest on the ground.
-    grounded_since: Option<i64>,
+    touchdown: Touchdown,
     /// Distance (m) and angle (rad) from the reference in the last step.
     errors: [f64; 2],
     /// A limit that was exceeded since the last call of [`take_exceeded`](Self::take_exceeded).
@@ -128,19 +129,14 @@ pub struct Pilot {
     actuators: Vec<ActuatorEvent>,
     /// Whether an unexplained disturbance was reported; it is reported once.
     has_unexplained_disturbance: bool,
-    /// Whether the loop had lost its reference when the flight was given up.
+    /// Whether the loop had lost its reference when the flight was given up or had ended, and by what error in the end.
     lost: bool,
+    ending: Option<String>,
     crashed: bool,
 }
 
 /// The signal group of the body's linear velocity.
 const LINEAR_VELOCITY: &str = "twist.linear";
-/// A descending vehicle that sinks slower than this fraction of the descent rate …
-const STUCK: f64 = 0.5;
-/// … while its rotors carry less than this fraction of its weight …
-const UNLOADED: f64 = 0.5;
-/// … for this long (ns) stands on the ground: in the air it would by now fall at 5 m/s.
-const TOUCHDOWN: i64 = 1_000_000_000;
 /// The same state for so many times `safety.stale_ms` is frozen …
 const FROZEN: i64 = 5;
 /// … if by its velocities the vehicle has moved this far (m, rad) meanwhile.
@@ -181,13 +177,14 @@ impl Pilot {
             commanded: false,
             climb: 0.0,
             failsafe: None,
-            grounded_since: None,
+            touchdown: Touchdown::default(),
             errors: [0.0; 2],
             exceeded: None,
             changed: Vec::new(),
             actuators: Vec::new(),
             has_unexplained_disturbance: false,
             lost: false,
+            ending: None,
             crashed: false,
         }
     }
@@ -250,7 +247,8 @@ impl Pilot {
             }
             decision = self.failsafe(time);
         } else {
-            (self.failsafe, self.grounded_since) = (None, None);
+            self.failsafe = None;
+            self.touchdown.restart();
         }
         if matches!(decision.action, Action::Wait | Action::Pause) {
             self.controlled = None;
@@ -310,6 +308,13 @@ impl Pilot {
         Some(self.climb).filter(|height| *height > 0.0)
     }
 
+    /// The vehicle stands where it is.
+    pub fn stands(&mut self) {
+        if let Some((height, _)) = vertical(&self.parts) {
+            self.touchdown.stands_at(height);
+        }
+    }
+
     /// The vehicle is armed at `time` (ns) and takes off by itself.
     pub fn take_off(&mut self, time: i64) {
         self.parts.supervisor.take_off(time);
@@ -345,9 +350,20 @@ impl Pilot {
         self.parts.supervisor.hung(time);
     }
 
-    /// A landing is requested at `time` (ns).
+    /// A landing is requested at `time` (ns): the flight has ended, and is judged by what it was until now.
     pub fn land(&mut self, time: i64) {
+        (self.lost, self.ending) = (self.has_diverged(), self.ending());
         self.parts.supervisor.land(time);
+    }
+
+    /// Whether the vehicle is landing by itself, and takes no commands meanwhile.
+    pub fn lands_by_itself(&mut self, underway: bool) {
+        self.touchdown.lands_by_itself = underway;
+    }
+
+    /// The vehicle stands on the ground, by what it says itself.
+    pub fn touched_down(&mut self, time: i64) {
+        self.parts.supervisor.touched_down(time);
     }
 
     /// From `time` (ns) on the backend lands by itself, or nothing real is in the air.
@@ -688,31 +704,20 @@ impl Pilot {
         }
     }
 
-    /// Whether the vehicle stands on the ground: either it is at the known height of the ground, or it does not sink
-    /// although its rotors no longer carry it. Both count only if they are `measured`.
+    /// Whether the vehicle, flown by a failsafe, has reached the ground. Counts only if its state is `measured`.
     fn is_down(&mut self, time: i64, measured: bool) -> bool {
-        let parts = &self.parts;
-        let Some((pose, twist)) = parts.predictor.tracked_motion().filter(|_| measured) else {
+        let Self {
+            parts, touchdown, ..
+        } = self;
+        if !measured {
             // Telemetry may be slower than the loop.
             if !parts.supervisor.is_between_frames(time) {
-                self.grounded_since = None;
+                touchdown.interrupt();
             }
             return false;
-        };
-        let height = pose.translation.z;
-        if parts.ground_height.is_some_and(|ground| height <= ground) {
-            return true;
         }
-        let sinking = -pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
-        let stuck = sinking.abs() < STUCK * parts.descent_rate;
-        let carried = parts.guidance.weight_fraction();
-        let unloaded = carried.is_some_and(|carried| carried < UNLOADED);
-        if !(stuck && unloaded && self.supervisor().mode() != Mode::HoldPosition) {
-            self.grounded_since = None;
-            return false;
-        }
-        let since = *self.grounded_since.get_or_insert(time);
-        time.saturating_sub(since) >= TOUCHDOWN
+        let may_sink = parts.supervisor.mode() != Mode::HoldPosition;
+        touchdown.is_down(time, parts, may_sink)
     }
 }
 
@@ -723,21 +728,6 @@ fn following(governor: Option<&Governor>) -> Following {
         Some(governor) if governor.has_jumped() => Following::GovernorWaits,
         Some(_) => Following::Governed,
     }
-}
-
-/// Whether the vehicle may be standing on the ground: either it is at the known height of the ground, or it moves
-/// neither up nor down although its rotors do not carry it.
-fn stands(parts: &Parts) -> bool {
-    let Some((pose, twist)) = parts.predictor.tracked_motion() else {
-        return false;
-    };
-    let on = |ground: f64| pose.translation.z <= ground + CLEARANCE;
-    if parts.ground_height.is_some_and(on) {
-        return true;
-    }
-    let climbing = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
-    let carried = parts.guidance.weight_fraction();
-    climbing.abs() < STUCK * parts.descent_rate && carried.is_some_and(|part| part < UNLOADED)
 }
 
 /// # State after a decision
@@ -817,7 +807,8 @@ impl Pilot {
 
     /// The error that was too large, and not decreasing, when the flight ended.
     pub fn ending(&self) -> Option<String> {
-        self.parts.envelope.as_ref().and_then(Envelope::ending)
+        let envelope = self.parts.envelope.as_ref();
+        (self.ending.clone()).or_else(|| envelope.and_then(Envelope::ending))
     }
 
     /// Whether the vehicle has hit the ground.

@@ -270,6 +270,7 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
         gravity,
         usual,
     )
+    .above_ground(configuration.safety.ground_height)
 }
 
 /// The envelope of a simulation's true state.
@@ -374,7 +375,13 @@ fn ground(
     let height = safety.ground_height;
     (height.is_some() || contact.is_some()).then(|| {
         let truth = Truth::bind(description, &configuration.system);
-        Ground::new(height, (contact, truth), speed, then, !is_real_time)
+        let flies = !configuration.system.inputs.rotors().as_slice().is_empty();
+        let ground = Ground::new(height, (contact, truth), speed, then, !is_real_time);
+        if flies {
+            ground.without_wheels()
+        } else {
+            ground
+        }
     })
 }
 

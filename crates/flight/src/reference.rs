@@ -2,12 +2,12 @@
 
 use fly_control::trajectory::{Infeasible, Recorded, Setpoint};
 use fly_control::{Reference, ReferencePoint, Trajectory};
+use fly_hal::signal::UNIT_TOLERANCE;
 use fly_hal::{Description, Frame};
 use fly_lie::SO3;
 use nalgebra::{Vector3, Vector4};
 
 use super::binding::{GroupBinding, bind};
-use super::observation::UNIT_TOLERANCE;
 
 /// `setpoint.source` of setpoints that were given to the recorded controller.
 const LOGGED: f64 = 0.0;

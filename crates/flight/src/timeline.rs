@@ -132,6 +132,11 @@ impl Timeline {
         self.step.min(self.spacing) / 2
     }
 
+    /// Whether the frames are those of a recording.
+    pub fn is_recording(&self) -> bool {
+        self.recording
+    }
+
     /// Time of the last tick, ns.
     pub fn last(&self) -> Option<i64> {
         self.last

@@ -451,7 +451,8 @@ typedef struct {
 
 /**
  * The table that a plugin exports. All functions return a status: `FLY_OK`, of `read` also `FLY_NOTHING` and
- * `FLY_END`, or `FLY_FAILED` with the error filled in. `instance` is what `configure` gave.
+ * `FLY_END`, of `poll` also `FLY_NOTHING`, or `FLY_FAILED` with the error filled in. Any other status, such as an `errno`, is
+ * a failure. `instance` is what `configure` gave.
  */
 typedef struct {
   /**
@@ -542,7 +543,8 @@ typedef struct {
   void (*destroy)(void *instance);
   /**
    * Since 3.1; may be null. How far the last `arm`, `take_off`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
-   * done, `FLY_NOTHING` under way, `FLY_FAILED` refused. Never waits. Without it they return when it is done.
+   * done (of a landing: the vehicle continues by itself from here), `FLY_NOTHING` under way, for some seconds at most, `FLY_FAILED`
+   * refused. Never waits. Without it they return when it is done.
    */
   int32_t (*poll)(void *instance, FlyError *error);
   /**

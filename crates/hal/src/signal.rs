@@ -19,6 +19,9 @@
 //! assert_eq!((truth.unit, truth.class, truth.group.as_str()), ("m/s", Class::Auxiliary, "truth"));
 //! ```
 
+/// Tolerance of the norm of a quaternion's four numbers, above the rounding of single precision and of 16-bit encodings.
+pub const UNIT_TOLERANCE: f64 = 1e-2;
+
 /// Direction and use of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {

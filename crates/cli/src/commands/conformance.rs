@@ -49,11 +49,19 @@ pub fn run(
             configuration.vehicle_text.text(),
         )
     };
-    let report = conformance::run(&path, &setup);
+    let mut printed = Ok(());
+    let report = conformance::run_and_tell(&path, &setup, |report| {
+        if let (false, Ok(()), Some(check)) = (data.json, &printed, report.checks.last()) {
+            let heading = (report.checks.len() == 1).then(|| format!("{}\n", report.heading()));
+            let lines = format!("{}  {check}\n", heading.unwrap_or_default());
+            printed = super::print(lines.as_bytes());
+        }
+    });
+    printed?;
     if data.json {
         super::print_data(&as_json(&report))?;
     } else {
-        super::print(format!("{report}\n").as_bytes())?;
+        super::print(format!("{}\n", report.count()).as_bytes())?;
     }
     Ok(if report.passed() {
         Exit::Flown

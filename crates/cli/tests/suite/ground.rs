@@ -203,3 +203,45 @@ fn a_tricopter_flies_by_arms_that_turn() {
         "{x} {y} {z}"
     );
 }
+
+/// A vehicle whose thrust sags stands on the ground in the end: it is no loop that hangs below its reference.
+#[test]
+fn a_vehicle_that_stands_below_its_reference_has_diverged() {
+    let set = [
+        "controller.poles={ horizontal = [-2, -2, -2, -2], yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 } }",
+        "reference={ kind = \"hover\", position = [0, 0, 2] }",
+        "safety.ground_height=0.08",
+        "backend.sim.initial={ position = [0, 0, 2], commands = \"first\" }",
+        "backend.sim.ground={ height = 0.0 }",
+        "backend.sim.actuators=[{ rate = -0.012 }]",
+        "flight.duration=30",
+    ];
+    let summary = data(&Folder::new(), "quadcopter.toml", &set, 6);
+    let ending = summary.to_string();
+    assert!(ending.contains("stands on the ground, 1.9"), "{ending}");
+    // Higher, and for a shorter time, it only hangs lower.
+    let set = [&set[..6], &["flight.duration=8"]].concat();
+    let summary = data(&Folder::new(), "quadcopter.toml", &set, 0);
+    assert_eq!(summary["verdict"], "flown");
+}
+
+/// A shallow flight into the ground at 8 m/s is no landing, whenever it ends.
+#[test]
+fn a_vehicle_that_slides_into_the_ground_has_crashed() {
+    let fly = |last: &str, speed: f64, code: i32| {
+        let reference = format!(
+            "reference={{ kind = \"waypoints\", max_speed = {speed}, max_acceleration = 4, points = [{{ position = [0, 0, 1] }}, {{ position = [{last}], hold = 1 }}] }}"
+        );
+        let set = [
+            "controller.poles={ horizontal = [-5, -5, -5, -5], yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 } }",
+            &reference,
+            "backend.sim.initial={ position = [0, 0, 1], commands = \"first\" }",
+            "backend.sim.ground={ height = 0.0 }",
+        ];
+        let summary = data(&Folder::new(), "quadcopter.toml", &set, code);
+        summary["verdict"].clone()
+    };
+    assert_eq!(fly("40, 0, -2", 8.0, 7), "crashed");
+    // Slowly, it is one.
+    assert_eq!(fly("1, 0, 0", 0.3, 0), "flown");
+}

@@ -216,3 +216,32 @@ fn an_impact_in_the_dark_is_a_crash() {
     let summary = data(&folder, "quadcopter.toml", &set, 7);
     assert_eq!(summary["verdict"], "crashed", "{summary}");
 }
+
+/// A dead rotor is told its least thrust, and gives none: on the model alone, too, the vehicle must not be taken for one that it turns over.
+#[test]
+fn a_lost_rotor_gives_nothing_on_the_model_either() {
+    let largest = [false, true].map(|lost| {
+        let dead = "{ kind = \"dead\", actuator = \"rotor.1.thrust\", from = 3, until = inf }, ";
+        let faults = format!(
+            "backend.sim.faults=[{}{{ kind = \"missing\", from = 5, duration = 2 }}]",
+            if lost { dead } else { "" }
+        );
+        let set = [
+            "vehicle.file=\"vehicles/coaxial_x8.toml\"",
+            "controller.allocation=active_set",
+            "backend.sim.initial={ position = [0, 0, 20], commands = \"first\" }",
+            "reference={ kind = \"hover\", position = [0, 0, 20] }",
+            "flight.duration=7",
+            "safety.then=descend",
+            &faults,
+        ];
+        let summary = data(&Folder::new(), "quadcopter.toml", &set, 0);
+        ["position_error", "attitude_error"]
+            .map(|error| summary[error]["max"].as_f64().expect("a number"))
+    });
+    let [whole, lost] = largest;
+    assert!(
+        lost[0] < whole[0] + 0.05 && lost[1] < whole[1] + 0.05,
+        "{largest:?}"
+    );
+}

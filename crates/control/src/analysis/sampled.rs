@@ -75,6 +75,8 @@ const FORGOTTEN: f64 = 1e-10;
 const INVARIANT: f64 = 1e-7;
 /// Ratio between successive factors of the lags.
 const LAG_STEP: f64 = 1.1;
+/// Up to so many steps a delay margin is refined.
+const FEW_STEPS: f64 = 20.0;
 
 /// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the delay of the next one, c, has passed.
 #[derive(Clone, Debug, PartialEq)]
@@ -287,11 +289,11 @@ impl SampledLoop {
         next
     }
 
-    /// The smallest delay beyond what the controller compensates at which the loop is unstable; `None` if there is none. Exact for whole numbers of steps; in
-    /// between for a command held in the same way but later.
+    /// The smallest delay beyond what the controller compensates at which the loop is unstable; `None` if there is none.
     ///
     /// With d steps of delay the loop closes where an eigenvalue `lambda` of the open loop, from acting to computed commands, equals `z^d`. Poles cross the
-    /// unit circle, `z = e^(i theta)`, where `|lambda| = 1`, with `d = arg(lambda)/theta`.
+    /// unit circle, `z = e^(i theta)`, where `|lambda| = 1`, with `d = arg(lambda)/theta`. That is exact for whole numbers of steps, and nearly for many; a delay of few steps is
+    /// then found between two whole numbers, by the [poles](Self::poles_with_delay).
     ///
     /// # Errors
     /// [`AnalysisError::Unstable`] if it is unstable without any; [`AnalysisError::Poles`].
@@ -302,7 +304,31 @@ impl SampledLoop {
             frequency: theta / self.step,
         };
         let margins = self.unit_gains()?.into_iter().map(of);
-        Ok(margins.min_by(|a, b| a.delay.total_cmp(&b.delay)))
+        let least = margins.min_by(|a, b| a.delay.total_cmp(&b.delay));
+        least.map(|margin| self.between_steps(margin)).transpose()
+    }
+
+    /// A margin of few steps, exactly.
+    fn between_steps(&self, margin: DelayMargin) -> Result<DelayMargin, AnalysisError> {
+        let steps = margin.delay / self.step;
+        let is_stable = |delay| {
+            let poles = self.poles_with_delay(delay)?;
+            Ok::<_, AnalysisError>(spectral_radius(&poles) < 1.0)
+        };
+        let [mut low, mut high] = [steps.floor(), steps.floor() + 1.0].map(|d| d * self.step);
+        if steps > FEW_STEPS || !is_stable(low)? || is_stable(high)? {
+            return Ok(margin);
+        }
+        while high - low > 1e-5 * high {
+            let middle = f64::midpoint(low, high);
+            if is_stable(middle)? {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let delay = low;
+        Ok(DelayMargin { delay, ..margin })
     }
 
     /// Angles and open-loop eigenvalues where an eigenvalue has modulus 1.

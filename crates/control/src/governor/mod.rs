@@ -95,6 +95,19 @@ impl Reach {
     fn quickness(&self) -> f64 {
         4.0 / self.time
     }
+
+    /// The largest speed (m/s) and acceleration (m/s^2) of that way from rest at this distance to the reference at rest, which no [`GovernorLimits`] limit:
+    /// at `lambda t = 3`, and at `3 - sqrt 3`.
+    pub fn largest_motion(&self) -> [f64; 2] {
+        let lambda = self.quickness();
+        let rate = |t: f64| t * t * t / 6.0 * (-t).exp();
+        let slope = |t: f64| (0.5 * t * t - t * t * t / 6.0) * (-t).exp();
+        let within = lambda * self.position;
+        [
+            within * rate(3.0),
+            lambda * within * slope(3.0 - 3.0_f64.sqrt()),
+        ]
+    }
 }
 
 /// Position of the centre of mass with two derivatives, in the world.

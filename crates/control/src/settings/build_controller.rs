@@ -110,7 +110,8 @@ impl ControllerSettings {
         &self,
         system: &System,
     ) -> Result<Controller<SystemPlant>, ControllerError> {
-        if let GovernorSettings::Custom(_) = self.limits {
+        let is_led = || self.is_of_body() && Vehicle::try_from(system.clone()).is_ok();
+        if matches!(self.limits, GovernorSettings::Custom(_)) && !is_led() {
             let message = "expected no such section: the limits are those of a vehicle of one free body with rotors, flown by its energies";
             return Err(SettingsError::new("limits", message).into());
         }

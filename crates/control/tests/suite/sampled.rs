@@ -192,9 +192,8 @@ fn delays_beside_the_margin_are_stable_and_not() {
         let stable = |delay| spectral_radius(&sampled.poles_with_delay(delay).unwrap()) < 1.0;
         assert!(stable(steps.floor() * 0.02), "{margin:?}");
         assert!(!stable(steps.ceil() * 0.02), "{margin:?}");
-        // Between whole steps the hold interpolates.
         assert!(
-            stable(0.95 * margin.delay) && !stable(1.05 * margin.delay),
+            stable(0.9999 * margin.delay) && !stable(1.0001 * margin.delay),
             "{margin:?}"
         );
 
@@ -213,6 +212,24 @@ fn delays_beside_the_margin_are_stable_and_not() {
             );
         }
     }
+}
+
+/// With few steps in a settling time the delay acts between two of them: four poles at -5 without lag, 20 steps a second.
+#[test]
+fn delay_margins_of_slow_loops_are_exact() {
+    let tables = "[poles]\nhorizontal = [-5, -5, -5, -5]\nyaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }\n";
+    let controller = controller(QUADCOPTER, "", tables);
+    let closed = common::closed_loop(QUADCOPTER, &controller, &SO3::identity()).unwrap();
+    let sampled = closed
+        .sampled(0.05, &vec![0.0; closed.input().len()])
+        .unwrap();
+    let margin = sampled.delay_margin().unwrap().expect("a margin").delay;
+    let radius = |delay| spectral_radius(&sampled.poles_with_delay(delay).unwrap());
+    assert!(margin < sampled.step(), "{margin}");
+    assert!(
+        radius(0.9999 * margin) < 1.0 && radius(1.0001 * margin) > 1.0,
+        "{margin}"
+    );
 }
 
 /// The delayed loop against its simulation in small steps.

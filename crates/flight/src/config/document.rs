@@ -460,7 +460,7 @@ fn include_vehicles(root: &mut Node, included: &Included) -> Result<(), ConfigEr
 }
 
 /// Name of a plugin's table: the plugin's name or, for a path `…/libfly_plugin_sim.so`, the name in its file name.
-pub(super) fn backend_table(plugin: &str) -> String {
+pub(crate) fn backend_table(plugin: &str) -> String {
     let file = Path::new(plugin)
         .file_name()
         .map_or(plugin.into(), |file| file.to_string_lossy());

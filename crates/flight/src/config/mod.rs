@@ -39,6 +39,7 @@ mod wording;
 pub use assignment::Assignment;
 pub use configuration::{Configuration, FlownModel};
 pub use diagnostic::{ConfigError, Diagnostic};
+pub(crate) use document::backend_table;
 pub use document::{Document, Fragment, Options, Template};
 pub use estimator::{
     BarometerSection, EstimatorSection, GnssSection, ImuSection, MagnetometerSection,

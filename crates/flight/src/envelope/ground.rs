@@ -11,6 +11,8 @@ use crate::truth::Truth;
 
 /// Nothing flies this far below the ground, m, however slowly it came there.
 const DEPTH: f64 = 1.0;
+/// A vehicle without wheels turns over if it touches the ground this many times as fast along it as it may across.
+const SLIDE: f64 = 3.0;
 
 /// Watches the height of the tracked body's origin above the ground, whoever controls the vehicle.
 #[derive(Debug, Clone)]
@@ -21,6 +23,8 @@ pub struct Ground {
     contact: Option<usize>,
     truth: Option<Truth>,
     touchdown: Bound,
+    /// Limit of the speed along the ground in a touchdown, for simulated vehicles without wheels.
+    slide: Option<Bound>,
     /// Limit of the depth below the ground, for simulated vehicles only: a real vehicle's height may be wrong, and the
     /// ground uneven.
     depth: Option<Bound>,
@@ -50,10 +54,21 @@ impl Ground {
             contact,
             truth,
             touchdown: bound(Limit::Touchdown, touchdown),
+            slide: None,
             depth: is_simulated.then(|| bound(Limit::Depth, DEPTH)),
             flown: false,
             before: false,
         }
+    }
+
+    /// The same for a vehicle that flies and has no wheels: one that is simulated may not touch the ground at any speed along it.
+    #[must_use]
+    pub(crate) fn without_wheels(mut self) -> Self {
+        self.slide = self.depth.map(|_| Bound {
+            max: SLIDE * self.touchdown.max,
+            ..self.touchdown
+        });
+        self
     }
 
     /// Checks a state, if it is `known`, and the frame, if there is one. Returns how the vehicle has crashed, if it has.
@@ -74,10 +89,23 @@ impl Ground {
         }
         let (pose, twist) = (self.true_motion(state, frame))
             .or_else(|| state.tracked_motion().filter(|_| known))?;
+        let velocity = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned());
+        let slides = |bound: Bound| {
+            let value = velocity.xy().norm();
+            (value > bound.max).then_some(Exceeded {
+                bound,
+                value,
+                diverged: false,
+            })
+        };
+        if speed > 0.0
+            && let Some(exceeded) = self.slide.and_then(slides)
+        {
+            return Some(exceeded);
+        }
         let above = pose.translation.z - self.height?;
         let before = std::mem::replace(&mut self.before, above > 0.0);
         self.flown |= above > 0.0;
-        let velocity = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned());
         let touches = before && above <= 0.0;
         let exceeded = |bound: Bound, value: f64| {
             // A NaN violates every limit.
@@ -89,7 +117,7 @@ impl Ground {
             })
         };
         let hard = touches
-            .then(|| exceeded(self.touchdown, -velocity.z))
+            .then(|| exceeded(self.touchdown, -velocity.z).or_else(|| self.slide.and_then(slides)))
             .flatten();
         hard.or_else(|| exceeded(self.depth.filter(|_| self.flown)?, -above))
     }

@@ -21,8 +21,10 @@
 //!   than half of the flight, and for more than 2 T, all losses added up, and W has not settled.
 //! - Position: the tracked body has not moved since the controller began, by 0.1 m or a tenth of its error, although it was away from the
 //!   reference for more than 2 T: it never left the ground.
+//! - Position: the tracked body has stood on the ground, at its known height, for more than 2 T while the reference was above it.
 //! - In the first 2 T both bounds are larger by `e0 + v0 T`.
 
+mod carried;
 mod ground;
 mod lost;
 mod still;
@@ -35,6 +37,7 @@ use fly_control::predictor::StatePredictor;
 use fly_lie::operators::{angular, linear};
 use nalgebra::Vector3;
 
+use carried::Carried;
 pub use ground::Ground;
 use lost::{LOST, Lost};
 use still::Still;
@@ -142,6 +145,11 @@ pub enum Ending {
         /// How far it moved, m.
         moved: f64,
     },
+    /// The vehicle stands on the ground below its reference.
+    Carried {
+        /// How far below, m.
+        below: f64,
+    },
     /// The attitude was lost for most of the flight.
     LostAttitude {
         /// For how long, s.
@@ -165,6 +173,9 @@ impl fmt::Display for Ending {
                     f,
                     "did not follow its reference: moved by at most {moved:.3} m, and was up to {error:.3} m away"
                 );
+            }
+            Self::Carried { below } => {
+                return write!(f, "stands on the ground, {below:.3} m below its reference");
             }
             Self::LostAttitude { lost, flown } => {
                 return write!(
@@ -251,6 +262,7 @@ pub struct Envelope {
     /// Trends of position and attitude error.
     trends: [Trend; 2],
     still: Still,
+    carried: Carried,
     /// Time (s) of the first step, and the bounds that follow from its errors (m, rad) over T.
     began: (f64, [f64; 2]),
     /// What would count against the flight if it ended with the last step.
@@ -346,6 +358,7 @@ impl Envelope {
             lost: Lost::default(),
             trends: Default::default(),
             still: Still::default(),
+            carried: Carried::default(),
             began: (0.0, [0.0; 2]),
             ending: None,
             saturated_since: None,
@@ -356,6 +369,13 @@ impl Envelope {
         }
     }
 
+    /// The same for a vehicle whose tracked body is at this height on the ground, m, if known.
+    #[must_use]
+    pub fn above_ground(mut self, height: Option<f64>) -> Self {
+        self.carried.ground = height;
+        self
+    }
+
     /// The same for the true state of a simulation and the verdict alone, without configured limits. A loop that holds
     /// its reference may be away from it by as much as its fixes of the position are from the truth, `fix_error` (m).
     #[must_use]
@@ -363,6 +383,7 @@ impl Envelope {
         let mut own = self.clone();
         own.watched.retain(|watched| watched.diverged);
         own.fix_error = fix_error;
+        own.carried.fix_error = fix_error;
         own
     }
 }
@@ -395,6 +416,10 @@ impl Envelope {
         }
         if let Some((pose, _)) = state.tracked_motion() {
             (self.still).record(step.time, &pose.translation, step.errors[0]);
+            if let Some(body) = state.tracked() {
+                let goal = state.pose(body, &reference.configuration).translation.z;
+                (self.carried).record(step.time, pose.translation.z, goal);
+            }
         }
         self.ending = self.judge(step);
         self.saturated_since = match (step.saturated, self.saturated_since) {
@@ -508,6 +533,11 @@ impl Envelope {
                 let [error, moved] = self.still.has_stayed(TRANSIENT * self.settling)?;
                 Some(Ending::Stayed { error, moved })
             })
+            .or_else(|| {
+                let lasting = TRANSIENT * self.settling;
+                let below = self.carried.stands_below(step.time, lasting)?;
+                Some(Ending::Carried { below })
+            })
     }
 
     /// A vehicle that tumbles, holds its attitude by chance for some seconds and tumbles again has lost its reference,
@@ -535,6 +565,7 @@ impl Envelope {
         (self.started, self.diverged, self.saturated_since) = (false, None, None);
         (self.lost, self.trends) = (Lost::default(), Default::default());
         self.still = Still::default();
+        self.carried.restart();
         self.ending = None;
         for watched in &mut self.watched {
             (watched.since, watched.told) = (None, false);

@@ -68,19 +68,25 @@ impl Link {
             return self.taken_over;
         }
         if self.says(self.control) == Some(false) {
-            self.taken_over = true;
-            self.instance.release_control();
-            if let Some(watchdog) = &self.watchdog {
-                watchdog.release_control();
-            }
+            self.give_up_control();
         }
         self.taken_over
+    }
+
+    /// From now on the vehicle receives nothing from this program.
+    pub fn give_up_control(&mut self) {
+        self.taken_over = true;
+        self.instance.release_control();
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.release_control();
+        }
     }
 
     /// What the last frame says of this group, if it is valid.
     fn says(&self, group: Option<GroupBinding>) -> Option<bool> {
         let group = group.filter(|group| self.frame.groups[group.group].valid)?;
-        Some(self.frame.values[group.values[0]] > 0.5)
+        let value = self.frame.values[group.values[0]];
+        value.is_finite().then_some(value > 0.5)
     }
 
     /// Whether a vehicle that is commanded, and was not asked to land, says for the first time that it is no longer armed.
@@ -101,20 +107,31 @@ impl Link {
     /// The vehicle refused, or did not respond in time.
     pub fn arm(&mut self) -> Result<bool, String> {
         let now = monotonic_now();
+        let since = *self.to_arm_since.get_or_insert(now);
+        if now.saturating_sub(since) > self.timeouts.request {
+            let waited = seconds(self.timeouts.request);
+            return Err(format!("the vehicle was not armed within {waited} s"));
+        }
         let progress = match self.arming_since {
+            // With times in another unit the flight would not end.
+            None if !self.clock.is_right() => return Ok(false),
             None => {
                 self.arming_since = Some(now);
                 self.was_armed = self.says(self.armed) == Some(true);
                 self.begin(Call::Arm, Instance::arm)
             }
-            Some(since) if now.saturating_sub(since) > self.timeouts.request => {
-                let waited = seconds(self.timeouts.request);
-                return Err(format!("the vehicle was not armed within {waited} s"));
-            }
+            Some(_) if self.is_arming_done => Ok(Progress::Done),
             Some(_) => self.poll(Call::Arm),
         };
         let progress = progress.map_err(|error| format!("ARM failed: {error}"))?;
-        Ok(progress == Progress::Done)
+        // Telemetry may come later than the answer.
+        self.is_arming_done = progress == Progress::Done;
+        Ok(self.is_arming_done && self.says(self.armed) != Some(false))
+    }
+
+    /// Whether the vehicle was armed already when arming was requested: it may be in the air.
+    pub fn was_armed(&self) -> bool {
+        self.was_armed
     }
 
     /// Begins a climb by `height` m, or polls the progress. Returns whether the climb is complete.
@@ -302,7 +319,7 @@ impl Link {
         // However the flight ended, the vehicle may be in the air: its motors must not be stopped.
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
-            Err(_) if grounded => self.disarm(),
+            Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
             // A plugin that panicked is not called again.
             Err(error) if !self.land_past_the_calls() => Err(format!(
                 "LAND failed: the vehicle may be airborne and uncommanded: {error}"
@@ -313,7 +330,16 @@ impl Link {
 
     /// Waits until a landing vehicle is disarmed, if frames tell whether it is armed.
     fn wait_until_landed(&mut self) -> Result<(), String> {
-        let Some(armed) = self.armed.filter(|_| self.is_commanding_a_vehicle()) else {
+        if !self.is_commanding_a_vehicle() {
+            return Ok(());
+        }
+        let Some(armed) = self.armed else {
+            if self.commanded {
+                tracing::warn!(
+                    "`{}` does not say whether the vehicle is armed (`vehicle.armed`): its landing is not waited for",
+                    self.name
+                );
+            }
             return Ok(());
         };
         let until = monotonic_now().saturating_add(self.timeouts.landing);
@@ -322,7 +348,9 @@ impl Link {
         // Nothing is commanded any more: the watchdog only watches reads.
         self.commanded_at = None;
         let mut is_told = false;
-        while self.says(Some(armed)) == Some(true) {
+        // One that was armed, and no longer says whether it is, may be in the air.
+        while self.says(Some(armed)).unwrap_or(self.is_armed) {
+            self.is_armed = true;
             if !std::mem::replace(&mut is_told, true) {
                 tracing::info!("waiting for the vehicle to land");
             }
@@ -331,8 +359,12 @@ impl Link {
             }
             if monotonic_now() > until {
                 let waited = self.timeouts.landing as f64 / 1e9;
+                let state = match self.says(Some(armed)) {
+                    Some(_) => "is still armed",
+                    None => "does not say whether it is armed",
+                };
                 return Err(format!(
-                    "the vehicle is still armed {waited} s after it was told to land (`safety.landing_time`)"
+                    "the vehicle {state} {waited} s after it was told to land (`safety.landing_time`)"
                 ));
             }
             let Some(tick) = self.read() else {
@@ -347,10 +379,7 @@ impl Link {
                 return Ok(());
             }
         }
-        match self.says(Some(armed)) {
-            None if is_told => gone("the vehicle no longer responds"),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn land_past_the_calls(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod common;
+mod contrary;
 mod estimation;
 mod fleet;
 mod late_start;

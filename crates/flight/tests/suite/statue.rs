@@ -28,21 +28,32 @@ pub struct Statue {
     /// Reads until it has landed, once a landing began.
     landing: Option<u32>,
     trouble: Trouble,
+    commands: u32,
 }
 
-/// What goes wrong in a take-off.
+/// What goes wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trouble {
     #[default]
     None,
-    /// It is refused.
+    /// The take-off is refused.
     Refused,
     /// The call fails, although the vehicle climbs.
     Fails,
-    /// The first poll fails.
+    /// The first poll of it fails.
     PollFails,
-    /// The plugin panics.
+    /// The plugin panics in it.
     Panics,
+    /// It cannot land, and hovers in a mode of its own.
+    CannotLand,
+    /// It disarms itself at the hundredth command.
+    Disarms,
+    /// It says that it is armed, but its frames do not.
+    StaysDisarmed,
+    /// From the hundredth command on its frames do not tell whether it is armed, nor who controls it.
+    Untold,
+    /// Its times are microseconds.
+    Microseconds,
 }
 
 /// Reads that a landing takes.
@@ -86,10 +97,18 @@ impl Backend for Statue {
             }
         }
         *frame.time = monotonic_now() - self.began + self.ahead;
+        if self.trouble == Trouble::Microseconds {
+            *frame.time /= 1000;
+        }
         frame.values.fill(0.0);
         frame.values[2] = self.height;
         frame.values[3] = 1.0;
-        frame.values[13..].copy_from_slice(&[f64::from(u8::from(self.armed)), 1.0]);
+        let vehicle = [f64::from(u8::from(self.armed)), 1.0];
+        frame.values[13..].copy_from_slice(&match self.trouble {
+            Trouble::StaysDisarmed => [0.0, 1.0],
+            Trouble::Untold if self.commands > 100 => [f64::NAN; 2],
+            _ => vehicle,
+        });
         // A vehicle's telemetry does not arrive at every tick.
         let valid = self.climb.is_some() || self.height == 0.0 || self.late == 0;
         self.late = self.late.saturating_sub(u32::from(!valid));
@@ -103,6 +122,8 @@ impl Backend for Statue {
 
     fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
         self.tell("write");
+        self.commands += 1;
+        self.armed &= self.trouble != Trouble::Disarms || self.commands < 100;
         Ok(())
     }
 
@@ -126,7 +147,7 @@ impl Backend for Statue {
             Trouble::Refused => Err(Error::new(ErrorKind::Refused, "not now")),
             Trouble::Fails => Err(Error::new(ErrorKind::Timeout, "no answer")),
             Trouble::Panics => panic!("in the take-off"),
-            Trouble::None | Trouble::PollFails => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -162,6 +183,9 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
+        if self.trouble == Trouble::CannotLand {
+            return Err(Error::unsupported("it cannot land"));
+        }
         (self.landing, self.climb) = ((request == Request::Land).then_some(LANDING), None);
         Ok(())
     }
@@ -186,7 +210,12 @@ pub fn climber(reads: u32) -> (Instance, Journal) {
     climbing(Some((reads, 0.0)), Trouble::None)
 }
 
-/// A statue whose take-off goes wrong.
+/// A statue with this trouble, which does not take off.
+pub fn standing(trouble: Trouble) -> (Instance, Journal) {
+    climbing(None, trouble)
+}
+
+/// A statue whose take-off goes wrong, or what follows.
 pub fn troubled(trouble: Trouble) -> (Instance, Journal) {
     climbing(Some((20, 0.0)), trouble)
 }
@@ -223,6 +252,7 @@ fn climbing(climb: Option<(u32, f64)>, trouble: Trouble) -> (Instance, Journal) 
         armed: false,
         landing: None,
         trouble,
+        commands: 0,
     };
     (Instance::of(statue).unwrap().armed(), journal)
 }

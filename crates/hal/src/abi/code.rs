@@ -199,7 +199,7 @@ impl ErrorRoom {
         let help = filled.help_length.min(Self::CAPACITY - message);
         // SAFETY: ours until `self` is dropped, and nobody writes to it now.
         let buffer: &[u8] = unsafe { self.buffer.as_ref() };
-        let text = |range: Range<usize>| String::from_utf8_lossy(&buffer[range]).into_owned();
+        let text = |range: Range<usize>| readable(&String::from_utf8_lossy(&buffer[range]));
         let span = filled.start..filled.end.max(filled.start);
         let location = match filled.text {
             c::FLY_TEXT_CONFIGURATION => Some(Location {
@@ -229,6 +229,19 @@ impl Drop for ErrorRoom {
         // SAFETY: made from a box in `new`, and given back once.
         drop(unsafe { Box::from_raw(self.buffer.as_ptr()) });
     }
+}
+
+/// The text with control characters escaped, except line breaks: a message must not clear the screen.
+fn readable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -282,7 +295,9 @@ mod tests {
             (error.kind, error.location, error.help),
             (ErrorKind::Internal, None, None)
         );
-        assert_eq!(error.message.len(), ErrorRoom::CAPACITY);
+        // Zeros, which are escaped.
+        let expected = "\\u{0}".repeat(ErrorRoom::CAPACITY);
+        assert_eq!(error.message, expected);
     }
 
     #[test]

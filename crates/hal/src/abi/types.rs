@@ -254,7 +254,8 @@ pub struct ReportSink {
 }
 
 /// The table that a plugin exports. All functions return a status: `FLY_OK`, of `read` also `FLY_NOTHING` and
-/// `FLY_END`, or `FLY_FAILED` with the error filled in. `instance` is what `configure` gave.
+/// `FLY_END`, of `poll` also `FLY_NOTHING`, or `FLY_FAILED` with the error filled in. Any other status, such as an `errno`, is
+/// a failure. `instance` is what `configure` gave.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
@@ -340,7 +341,8 @@ pub struct Plugin {
     pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
 
     /// Since 3.1; may be null. How far the last `arm`, `take_off`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
-    /// done, `FLY_NOTHING` under way, `FLY_FAILED` refused. Never waits. Without it they return when it is done.
+    /// done (of a landing: the vehicle continues by itself from here), `FLY_NOTHING` under way, for some seconds at most, `FLY_FAILED`
+    /// refused. Never waits. Without it they return when it is done.
     pub poll: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
     /// Since 3.1; may be null. Asks the vehicle to do something by itself, one of `FLY_REQUEST_*`, from another thread while a call of
     /// the same instance does not return, or from the handler of a signal by which the process crashes. Never waits, also not for what that call holds. `FLY_OK` if the request went out.

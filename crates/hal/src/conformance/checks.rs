@@ -1,7 +1,7 @@
 //! The checks, in the order in which they run.
 
 use super::resources::Held;
-use super::trial::{Stop, Watch, commands, configure, difference, failed, fly, start};
+use super::trial::{Stop, Tick, Watch, commands, configure, difference, failed, fly, start};
 use super::{Outcome, Setup};
 use crate::{
     Clock, Deadline, Error, ErrorKind, Instance, Location, Plugin, ReadOutcome, Text, signal,
@@ -10,12 +10,15 @@ use crate::{
 /// A check.
 pub(super) type Function = fn(&Plugin, &Setup) -> Outcome;
 
+/// The check without which the others would tell nothing.
+pub(super) const DESCRIBES: &str = "describes canonical signals";
+
 /// All checks, named by what a correct plugin does.
 pub(super) const ALL: &[(&str, Function)] = &[
     ("reports its name and version", |plugin, _| {
         outcome(information(plugin))
     }),
-    ("describes canonical signals", |plugin, setup| {
+    (DESCRIBES, |plugin, setup| {
         outcome(description(plugin, setup))
     }),
     ("rejects invalid configurations", |plugin, setup| {
@@ -169,11 +172,26 @@ fn before_start(plugin: &Plugin, setup: &Setup) -> Result {
 
 fn flight(plugin: &Plugin, setup: &Setup) -> Result {
     let mut instance = start(plugin, setup)?;
-    let ticks = fly(&mut instance)?;
-    if plugin.info().clock == Clock::Stepped
-        && ticks.iter().all(|tick| tick.outcome != ReadOutcome::Fresh)
-    {
-        return Err(format!("{} reads returned no fresh frame", ticks.len()).into());
+    let ticks = fly(&mut instance, setup)?;
+    if plugin.info().clock == Clock::Stepped {
+        let fresh: Vec<_> = (ticks.iter())
+            .filter(|tick| tick.outcome == ReadOutcome::Fresh)
+            .collect();
+        let Some(first) = fresh.first() else {
+            return Err(format!("{} reads returned no fresh frame", ticks.len()).into());
+        };
+        if (fresh.iter()).all(|tick| tick.groups.iter().all(|(_, valid)| !valid)) {
+            return Err(
+                String::from("no group was ever valid: set `valid` with the values").into(),
+            );
+        }
+        let stamps = |tick: &Tick| tick.groups.iter().map(|group| group.0).collect::<Vec<_>>();
+        if fresh.len() > 1 && fresh.iter().all(|tick| stamps(tick) == stamps(first)) {
+            return Err(String::from(
+                "no group was ever stamped anew: set `stamp` with the values",
+            )
+            .into());
+        }
     }
     instance.report();
     instance.stop().map_err(failed("stop"))
@@ -184,7 +202,7 @@ fn determinism(plugin: &Plugin, setup: &Setup) -> Result {
         return Err(Stop(Outcome::Skipped("its clock is real time".into())));
     }
     let (mut one, mut two) = (start(plugin, setup)?, start(plugin, setup)?);
-    let (first, second) = (fly(&mut one)?, fly(&mut two)?);
+    let (first, second) = (fly(&mut one, setup)?, fly(&mut two, setup)?);
     match difference(&one, &first, &second) {
         Some(difference) => {
             Err(format!("two runs with the same seed and commands differ: {difference}").into())
@@ -195,7 +213,7 @@ fn determinism(plugin: &Plugin, setup: &Setup) -> Result {
 
 fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
     let mut instance = start(plugin, setup)?;
-    let mut watch = Watch::new(&instance);
+    let mut watch = Watch::new(&instance, setup);
     watch.tick(&mut instance)?;
     let time = watch.frame.time;
     let good = commands(&instance, 0);
@@ -242,7 +260,7 @@ fn after_bad_commands(Stop(outcome): Stop) -> Stop {
 fn stop(plugin: &Plugin, setup: &Setup) -> Result {
     let mut instance = start(plugin, setup)?;
     refused("a second start", instance.start())?;
-    let mut watch = Watch::new(&instance);
+    let mut watch = Watch::new(&instance, setup);
     watch.tick(&mut instance)?;
     instance.stop().map_err(failed("stop"))?;
     instance.stop().map_err(failed("a second stop"))?;
@@ -269,11 +287,11 @@ fn instances(plugin: &Plugin, setup: &Setup) -> Result {
         ];
         return Ok(());
     }
-    let alone = fly(&mut start(plugin, setup)?)?;
+    let alone = fly(&mut start(plugin, setup)?, setup)?;
     let mut several: Vec<(Instance, Watch, Vec<_>)> = (0..3)
         .map(|_| {
             let instance = start(plugin, setup)?;
-            let watch = Watch::new(&instance);
+            let watch = Watch::new(&instance, setup);
             Ok((instance, watch, Vec::new()))
         })
         .collect::<std::result::Result<_, Stop>>()?;
@@ -305,7 +323,7 @@ fn cycles(plugin: &Plugin, setup: &Setup) -> Result {
             return configure(plugin, setup).map(drop);
         }
         let mut instance = start(plugin, setup)?;
-        Watch::new(&instance).tick(&mut instance)?;
+        Watch::new(&instance, setup).tick(&mut instance)?;
         // Every second instance is dropped while running.
         if index.is_multiple_of(2) {
             instance.stop().map_err(failed("stop"))

@@ -70,6 +70,11 @@ impl Setup {
 
 /// Runs all checks.
 pub fn run(plugin: &Path, setup: &Setup) -> Report {
+    run_and_tell(plugin, setup, |_| {})
+}
+
+/// The same, and tells the results so far after each check: a plugin that crashes ends the process.
+pub fn run_and_tell(plugin: &Path, setup: &Setup, mut tell: impl FnMut(&Report)) -> Report {
     let mut report = Report {
         plugin: plugin.to_owned(),
         info: None,
@@ -82,6 +87,7 @@ pub fn run(plugin: &Path, setup: &Setup) -> Report {
                 name: "loads",
                 outcome: Outcome::Failed(error.to_string()),
             });
+            tell(&report);
             return report;
         }
     };
@@ -90,11 +96,14 @@ pub fn run(plugin: &Path, setup: &Setup) -> Report {
         name: "loads",
         outcome: Outcome::Passed,
     });
+    tell(&report);
     for (name, check) in checks::ALL {
         let outcome = run_one(*check, &plugin, setup);
         let hangs = matches!(outcome, Outcome::Hanging(_));
+        let is_unknown = *name == checks::DESCRIBES && outcome != Outcome::Passed;
         report.checks.push(Check { name, outcome });
-        if hangs {
+        tell(&report);
+        if hangs || is_unknown {
             break;
         }
     }

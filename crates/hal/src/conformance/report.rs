@@ -13,7 +13,7 @@ pub struct Report {
     pub plugin: PathBuf,
     /// The plugin's own description, if it could be loaded.
     pub info: Option<PluginInfo>,
-    /// The checks in the order in which they ran. No check runs after one that hangs.
+    /// The checks in the order in which they ran. No check runs after one that hangs, or a wrong description.
     pub checks: Vec<Check>,
 }
 
@@ -45,6 +45,24 @@ impl Report {
         self.failures().next().is_none()
     }
 
+    /// Name, version, clock and file of the plugin.
+    pub fn heading(&self) -> impl fmt::Display {
+        let file = self.plugin.display();
+        match &self.info {
+            Some(info) => {
+                let clock = info.clock.name();
+                format!("{} {} ({clock}), {file}", info.name, info.version)
+            }
+            None => file.to_string(),
+        }
+    }
+
+    /// How many checks ran and failed.
+    pub fn count(&self) -> impl fmt::Display {
+        let failed = self.failures().count();
+        format!("{} checks, {failed} failed", self.checks.len())
+    }
+
     /// The checks that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Check> {
         self.checks
@@ -56,22 +74,11 @@ impl Report {
 impl fmt::Display for Report {
     /// One line each, then a count.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.info {
-            Some(info) => writeln!(
-                formatter,
-                "{} {} ({}), {}",
-                info.name,
-                info.version,
-                info.clock.name(),
-                self.plugin.display()
-            )?,
-            None => writeln!(formatter, "{}", self.plugin.display())?,
-        }
+        writeln!(formatter, "{}", self.heading())?;
         for check in &self.checks {
             writeln!(formatter, "  {check}")?;
         }
-        let failed = self.failures().count();
-        write!(formatter, "{} checks, {failed} failed", self.checks.len())
+        write!(formatter, "{}", self.count())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Outcome, Setup};
+use crate::signal::UNIT_TOLERANCE;
 use crate::{Class, Clock, Deadline, Error, ErrorKind, Frame, Instance, Plugin, ReadOutcome};
 
 /// How long a flight is, in reads.
@@ -11,6 +12,8 @@ pub(super) const READS: usize = 50;
 const WAIT: Duration = Duration::from_millis(20);
 /// Tolerance of the deadline, for the scheduler of a busy machine.
 const GRACE: Duration = Duration::from_millis(50);
+/// Over a shorter time, s, the pace of the frames says nothing.
+const LEAST_PASSED: f64 = 0.02;
 
 /// A check that ended early, with its outcome.
 pub(super) struct Stop(pub(super) Outcome);
@@ -66,16 +69,21 @@ pub(super) struct Watch {
     before: Frame,
     reads: usize,
     fresh: bool,
+    /// Time of the first fresh frame, ns, and when it came.
+    first: Option<(i64, Instant)>,
+    rate_hz: f64,
 }
 
 impl Watch {
-    pub(super) fn new(instance: &Instance) -> Self {
+    pub(super) fn new(instance: &Instance, setup: &Setup) -> Self {
         let frame = instance.description().frame();
         Self {
             before: frame.clone(),
             frame,
             reads: 0,
             fresh: false,
+            first: None,
+            rate_hz: setup.rate_hz,
         }
     }
 
@@ -84,9 +92,14 @@ impl Watch {
         let outcome = self.read(instance)?;
         if outcome != ReadOutcome::End {
             let commands = commands(instance, self.reads);
+            let begun = Instant::now();
             instance
                 .write(self.frame.time, &commands)
                 .map_err(failed("write"))?;
+            let taken = begun.elapsed();
+            if instance.clock() == Clock::RealTime && taken > GRACE {
+                return Err(format!("write must not wait, it took {taken:?}").into());
+            }
         }
         self.reads += 1;
         Ok(outcome)
@@ -105,6 +118,10 @@ impl Watch {
         if outcome != ReadOutcome::End {
             self.check_times(instance, outcome)?;
             self.check_values(instance)?;
+            self.check_quaternions(instance)?;
+            if outcome == ReadOutcome::Fresh {
+                self.check_pace(instance)?;
+            }
             self.fresh |= outcome == ReadOutcome::Fresh;
         }
         Ok(outcome)
@@ -165,6 +182,43 @@ impl Watch {
         Ok(())
     }
 
+    fn check_quaternions(&self, instance: &Instance) -> Result<(), Stop> {
+        let description = instance.description();
+        let groups = description.groups.iter().zip(&self.frame.groups);
+        for (index, (name, _)) in groups
+            .enumerate()
+            .filter(|(_, (name, status))| status.valid && name.ends_with(".quaternion"))
+        {
+            let values = description.frame_signals().zip(&self.frame.values);
+            let measured = values.filter(|(signal, _)| {
+                signal.group == Some(index) && signal.class == Class::Measurement
+            });
+            let numbers: Vec<f64> = measured.map(|(_, value)| *value).collect();
+            let norm = numbers.iter().map(|q| q * q).sum::<f64>().sqrt();
+            if numbers.len() == 4 && (norm - 1.0).abs() > UNIT_TOLERANCE {
+                return Err(format!("`{name}` must have the norm 1, it has {norm}").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The time of fresh frames grows by nanoseconds, not by a larger unit.
+    fn check_pace(&mut self, instance: &Instance) -> Result<(), Stop> {
+        let (time, first) = *self.first.get_or_insert((self.frame.time, Instant::now()));
+        let grown = self.frame.time.saturating_sub(time) as f64 * 1e-9;
+        let (passed, least) = match instance.clock() {
+            Clock::RealTime => (first.elapsed().as_secs_f64(), 0.5),
+            Clock::Stepped => (self.reads as f64 / self.rate_hz, 0.01),
+        };
+        if self.reads + 1 >= READS && passed > LEAST_PASSED && grown < least * passed {
+            return Err(format!(
+                "time must grow by nanoseconds: it has grown by {grown:.1e} s in {passed:.1e} s"
+            )
+            .into());
+        }
+        Ok(())
+    }
+
     /// The data that must be the same in two runs.
     pub(super) fn bits(&self, outcome: ReadOutcome) -> Tick {
         Tick {
@@ -196,8 +250,8 @@ pub(super) struct Tick {
 }
 
 /// A whole flight.
-pub(super) fn fly(instance: &mut Instance) -> Result<Vec<Tick>, Stop> {
-    let mut watch = Watch::new(instance);
+pub(super) fn fly(instance: &mut Instance, setup: &Setup) -> Result<Vec<Tick>, Stop> {
+    let mut watch = Watch::new(instance, setup);
     let mut ticks = Vec::with_capacity(READS);
     for _ in 0..READS {
         let outcome = watch.tick(instance)?;

@@ -41,13 +41,18 @@ unsafe impl Send for Instance {}
 
 /// Calls an entry that exists, which `open` has checked, or an optional one.
 macro_rules! call {
-    ($self:ident.$entry:ident($($argument:expr),*)) => {{
+    ($self:ident.$entry:ident($($argument:expr),*)) => {
+        call!($self.$entry($($argument),*), abi::FLY_OK)
+    };
+    // With the largest status that the entry returns if it does not fail.
+    ($self:ident.$entry:ident($($argument:expr),*), $most:expr) => {{
         match $self.table.$entry {
             // SAFETY: an entry of the plugin's table, with the live instance that its `configure` made, and arguments
             // of ours that outlive the call.
             Some(entry) => match unsafe { entry($self.handle.as_ptr(), $($argument,)* $self.errors.lend()) } {
-                status if status >= 0 => Ok(status),
-                status => Err($self.errors.take(status)),
+                status if (abi::FLY_OK..=$most).contains(&status) => Ok(status),
+                status if status < 0 => Err($self.errors.take(status)),
+                status => Err(no_status(stringify!($entry), status)),
             },
             None => Err(Error::unsupported(concat!("the plugin has no function `", stringify!($entry), "`"))),
         }
@@ -71,6 +76,9 @@ impl Instance {
         let status = unsafe { entry(&raw const given, &raw mut handle, errors.lend()) };
         if status < 0 {
             return Err(errors.take(status));
+        }
+        if status != abi::FLY_OK {
+            return Err(no_status("configure", status));
         }
         let handle =
             NonNull::new(handle).ok_or_else(|| Error::internal("the plugin gave no instance"))?;
@@ -277,7 +285,7 @@ impl Instance {
             group_count: self.groups.len(),
             group_size: size_of::<abi::GroupStatus>(),
         };
-        let status = call!(self.read(deadline.0, &raw mut given));
+        let status = call!(self.read(deadline.0, &raw mut given), abi::FLY_END);
         for (status, ours) in frame.groups.iter_mut().zip(&self.groups) {
             *status = GroupStatus {
                 stamp: ours.stamp,
@@ -350,7 +358,7 @@ impl Instance {
         if self.table.poll.is_none() {
             return Ok(Progress::Done);
         }
-        Ok(match call!(self.poll())? {
+        Ok(match call!(self.poll(), abi::FLY_NOTHING)? {
             abi::FLY_OK => Progress::Done,
             _ => Progress::Underway,
         })
@@ -509,6 +517,13 @@ unsafe extern "C" fn take_line(context: *mut c_void, name: Text, value: Text) {
 
 /// More signals than any vehicle has; a larger number indicates uninitialised memory.
 const MOST: usize = 1 << 16;
+
+/// A plugin that returns an `errno`, for instance, has not done what it was asked.
+fn no_status(entry: &str, status: i32) -> Error {
+    Error::internal(format!(
+        "`{entry}` returned {status}, which means nothing: expected `FLY_OK` (0), or `FLY_FAILED` (-1) with an error"
+    ))
+}
 
 /// Checks length and pointer of an array before the pointer is used.
 fn expect_array<T>(what: &str, data: *const T, length: usize) -> Result<(), Error> {

@@ -22,6 +22,36 @@ static inline int32_t late_read(void *instance, int64_t deadline, FlyFrame *fram
     return read_frame(instance, deadline, frame, error);
 }
 
+static inline int32_t late_write(void *instance, int64_t time, const double *commands, size_t count, FlyError *error) {
+    pause_ms(80);
+    return write_commands(instance, time, commands, count, error);
+}
+
+/* Returns an errno. */
+static inline int32_t errno_write(void *instance, int64_t time, const double *commands, size_t count, FlyError *error) {
+    int32_t status = write_commands(instance, time, commands, count, error);
+    return status == FLY_OK && time > 8000000 ? 5 : status;
+}
+
+static inline int32_t invalid_read(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
+    int32_t status = read_frame(instance, deadline, frame, error);
+    frame->groups[0].valid = frame->groups[1].valid = 0;
+    return status;
+}
+
+static inline int32_t unstamped_read(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
+    int32_t status = read_frame(instance, deadline, frame, error);
+    frame->groups[0].stamp = frame->groups[1].stamp = 0;
+    return status;
+}
+
+static inline int32_t millisecond_read(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
+    int32_t status = read_frame(instance, deadline, frame, error);
+    frame->time /= 1000000;
+    frame->groups[0].stamp = frame->groups[1].stamp = frame->time;
+    return status;
+}
+
 static inline int32_t hanging_stop(void *instance, FlyError *error) {
     pause_ms(3600000);
     return stop(instance, error);

@@ -121,6 +121,31 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
         "read must be back after 20ms, it took 15",
     ),
     (
+        "spoilt.clock = FLY_CLOCK_REAL_TIME; spoilt.write = late_write",
+        FLIES,
+        "write must not wait, it took 8",
+    ),
+    (
+        "spoilt.write = errno_write",
+        FLIES,
+        "`write` returned 5, which means nothing: expected `FLY_OK` (0)",
+    ),
+    (
+        "spoilt.read = invalid_read",
+        FLIES,
+        "no group was ever valid: set `valid`",
+    ),
+    (
+        "spoilt.read = unstamped_read",
+        FLIES,
+        "no group was ever stamped anew: set `stamp`",
+    ),
+    (
+        "spoilt.read = millisecond_read",
+        FLIES,
+        "time must grow by nanoseconds: it has grown by ",
+    ),
+    (
         "spoilt.read = random_read",
         "is deterministic, bit for bit",
         "two runs with the same seed and commands differ: in frame 0 `pose.position.y` is ",

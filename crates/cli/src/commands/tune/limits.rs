@@ -86,5 +86,16 @@ pub(super) fn table(
             ],
         );
     }
+    let [speed, acceleration] = governor.reach().largest_motion();
+    table.row(
+        "within reach",
+        [
+            format!("{} m/s", significant(speed, 3)),
+            format!(
+                "and {} m/s^2, of the law alone: a smaller `reach` or slower poles are slower",
+                significant(acceleration, 3)
+            ),
+        ],
+    );
     Ok(Some(table))
 }

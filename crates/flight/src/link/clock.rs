@@ -1,0 +1,111 @@
+//! Whether the times of frames are nanoseconds.
+
+use std::ops::RangeInclusive;
+
+use fly_hal::Clock;
+
+/// Time over which the frames' times are compared, ns.
+const WINDOW: i64 = 250_000_000;
+/// After so many comparisons that fail the times are wrong: the first frames may have waited for their reader.
+const TRIES: u32 = 4;
+
+/// Compares the times of frames with the time that passes between them. In another unit, such as microseconds, a flight would not end, and the law
+/// would take each step for another one.
+#[derive(Debug)]
+pub(super) struct ClockCheck {
+    /// Seconds of the frames that may pass in a second.
+    expected: RangeInclusive<f64>,
+    /// Times of a frame and of the host when it came, ns.
+    since: Option<[i64; 2]>,
+    wrong: u32,
+    found: f64,
+    is_right: bool,
+}
+
+impl ClockCheck {
+    /// For frames of this clock. A simulation may have steps of its own.
+    pub(super) fn new(clock: Clock) -> Self {
+        Self {
+            expected: match clock {
+                Clock::RealTime => 0.5..=2.0,
+                Clock::Stepped => 0.01..=f64::INFINITY,
+            },
+            since: None,
+            wrong: 0,
+            found: 1.0,
+            is_right: false,
+        }
+    }
+
+    /// A frame of this time came when the host's clock, or the nominal time of the steps, was `host`, ns.
+    pub(super) fn observe(&mut self, frame: i64, host: i64) {
+        if self.is_right {
+            return;
+        }
+        let [before, then] = *self.since.get_or_insert([frame, host]);
+        let passed = host.saturating_sub(then);
+        if passed < WINDOW {
+            return;
+        }
+        self.found = frame.saturating_sub(before) as f64 / passed as f64;
+        self.since = Some([frame, host]);
+        self.is_right = self.expected.contains(&self.found);
+        self.wrong += u32::from(!self.is_right);
+    }
+
+    /// Whether the times were found to be nanoseconds.
+    pub(super) fn is_right(&self) -> bool {
+        self.is_right
+    }
+
+    /// What is wrong with them.
+    pub(super) fn fault(&self) -> Option<String> {
+        let is_wrong = !self.is_right && self.wrong >= TRIES;
+        is_wrong.then(|| {
+            format!(
+                "the times of its frames advance by {:.1e} s in a second: expected nanoseconds",
+                self.found
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames 5 ms apart for 2 s, whose times are `unit` of nanoseconds.
+    fn found(clock: Clock, unit: f64) -> (bool, Option<String>) {
+        let mut check = ClockCheck::new(clock);
+        for i in 0..400 {
+            let host = 7_000_000_000 + i * 5_000_000;
+            check.observe((host as f64 * unit) as i64, host);
+        }
+        (check.is_right(), check.fault())
+    }
+
+    #[test]
+    fn only_nanoseconds_are_right() {
+        for clock in [Clock::RealTime, Clock::Stepped] {
+            assert_eq!(found(clock, 1.0), (true, None));
+            for unit in [1e-3, 1e-6, 1e-9] {
+                let (right, fault) = found(clock, unit);
+                assert!(!right && fault.is_some_and(|fault| fault.contains("nanoseconds")));
+            }
+        }
+        assert!(!found(Clock::RealTime, 10.0).0);
+        // A simulation with steps of its own.
+        assert!(found(Clock::Stepped, 10.0).0 && found(Clock::Stepped, 0.1).0);
+    }
+
+    #[test]
+    fn frames_that_have_waited_are_no_fault() {
+        let mut check = ClockCheck::new(Clock::RealTime);
+        check.observe(0, 9_000_000_000);
+        for i in 0..200 {
+            let now = 9_000_000_000 + i * 5_000_000;
+            check.observe(now, now);
+        }
+        assert!(check.is_right() && check.fault().is_none());
+    }
+}

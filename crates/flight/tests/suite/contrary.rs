@@ -1,0 +1,96 @@
+//! Vehicles that do otherwise than they are told, or than they say.
+
+use fly_flight::{Discard, End, Flight, Summary, Verdict};
+
+use crate::statue::{Trouble, hovering, standing, troubled};
+
+/// One that hovers in a mode of its own does not sink although less and less thrust is asked for: it must not be taken for one that stands on
+/// the ground, and be disarmed in the air.
+#[test]
+fn a_vehicle_in_a_mode_of_its_own_is_not_disarmed() {
+    for ground in [&[][..], &["safety.ground_height=0.1"]] {
+        let ((vehicle, journal), mut nowhere) = (troubled(Trouble::CannotLand), Discard);
+        let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
+        let configuration = hovering(&[&set, ground].concat());
+        let mut flight = Flight::new(&configuration, vehicle, &mut nowhere).unwrap();
+        let told = |what| journal.lock().unwrap().contains(&what);
+        while !told("write") {
+            assert_eq!(flight.tick(), None);
+        }
+        assert_eq!(flight.end(End::Interrupted), None);
+        for _ in 0..3000 {
+            assert_eq!(flight.tick(), None);
+        }
+        let summary = flight.finish(End::Interrupted);
+        assert!(!told("disarm") && told("land"), "{ground:?}");
+        assert_eq!(summary.verdict, Verdict::BackendFailed, "{ground:?}");
+    }
+}
+
+/// A flight of a vehicle on the ground, with these settings.
+fn flown(trouble: Trouble, set: &[&str]) -> (Summary, Vec<&'static str>) {
+    let ((vehicle, journal), mut nowhere) = (standing(trouble), Discard);
+    let set = [&["flight.duration=1"][..], set].concat();
+    let flight = Flight::new(&hovering(&set), vehicle, &mut nowhere).unwrap();
+    let summary = flight.run();
+    (summary, std::mem::take(&mut journal.lock().unwrap()))
+}
+
+#[test]
+fn a_vehicle_that_disarms_itself_has_been_taken() {
+    let (summary, told) = flown(Trouble::Disarms, &[]);
+    assert_eq!(summary.verdict, Verdict::TakenOver);
+    assert_eq!(told, ["arm", "write", "stop"]);
+    assert!(
+        summary
+            .notes
+            .iter()
+            .any(|note| note.contains("it is disarmed"))
+    );
+}
+
+#[test]
+fn a_vehicle_whose_frames_are_not_armed_is_not_flown() {
+    let (summary, told) = flown(Trouble::StaysDisarmed, &["safety.request_timeout=1"]);
+    let End::Backend(message) = &summary.end else {
+        panic!("{:?}", summary.end);
+    };
+    assert_eq!(message, "the vehicle was not armed within 1 s");
+    assert_eq!(told, ["arm", "disarm", "stop"]);
+}
+
+/// What is not told is neither a takeover nor a landing.
+#[test]
+fn what_is_no_longer_told_is_not_no() {
+    let (summary, told) = flown(Trouble::Untold, &["safety.landing_time=1"]);
+    assert_eq!(told, ["arm", "write", "land", "landed", "stop"]);
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+}
+
+/// Microseconds, an autopilot's own unit: the flight would last a thousand times as long.
+#[test]
+fn a_vehicle_with_another_clock_is_not_armed() {
+    let (summary, told) = flown(Trouble::Microseconds, &[]);
+    let End::Backend(message) = &summary.end else {
+        panic!("{:?}", summary.end);
+    };
+    assert!(
+        message.contains("in a second: expected nanoseconds"),
+        "{message}"
+    );
+    assert_eq!(told, ["stop"]);
+}
+
+/// The landing at the end is not what is judged: the vehicle stands while the reference flies away.
+#[test]
+fn the_end_of_a_real_flight_is_judged() {
+    let away = [
+        "reference.amplitude=[3, 0, 0]",
+        "reference.angular_frequency=[0.25, 0, 0]",
+        "flight.duration=6",
+        "safety.limits.position_error={max=100}",
+    ];
+    let (summary, told) = flown(Trouble::None, &away);
+    assert_eq!(summary.verdict, Verdict::Diverged, "{:?}", summary.end);
+    assert_eq!(told, ["arm", "write", "land", "landed", "stop"]);
+}
