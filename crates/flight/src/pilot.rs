@@ -9,7 +9,7 @@ use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 use fly_lie::SE3;
-use nalgebra::Vector3;
+use nalgebra::{Vector3, Vector6};
 
 use super::binding::Binding;
 use super::envelope::{Bound, Envelope, Exceeded, Following, Ground, Observed};
@@ -571,7 +571,7 @@ impl Pilot {
                 .energies
                 .map_or(f64::INFINITY, |energies| energies.total),
             saturated: step.saturated(),
-            following: following(guidance.governor().filter(|_| guidance.spin().is_none())),
+            following: following(guidance.governor()),
             upward: guidance.upward(),
         }
     }
@@ -703,11 +703,8 @@ impl Pilot {
         if parts.ground_height.is_some_and(|ground| height <= ground) {
             return true;
         }
-        let sinking = -pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
-        let stuck = sinking.abs() < STUCK * parts.descent_rate;
-        let carried = parts.guidance.weight_fraction();
-        let unloaded = carried.is_some_and(|carried| carried < UNLOADED);
-        if !(stuck && unloaded && self.supervisor().mode() != Mode::HoldPosition) {
+        let may_stand = stays_unloaded(parts, &pose, &twist);
+        if !(may_stand && self.supervisor().mode() != Mode::HoldPosition) {
             self.grounded_since = None;
             return false;
         }
@@ -735,6 +732,11 @@ fn stands(parts: &Parts) -> bool {
     if parts.ground_height.is_some_and(on) {
         return true;
     }
+    stays_unloaded(parts, &pose, &twist)
+}
+
+/// Whether the vehicle moves neither up nor down although its rotors do not carry it.
+fn stays_unloaded(parts: &Parts, pose: &SE3<f64>, twist: &Vector6<f64>) -> bool {
     let climbing = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
     let carried = parts.guidance.weight_fraction();
     climbing.abs() < STUCK * parts.descent_rate && carried.is_some_and(|part| part < UNLOADED)

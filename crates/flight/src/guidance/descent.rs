@@ -155,7 +155,7 @@ mod tests {
 
     /// Of a vehicle at 8 m/s and its reference.
     fn moving() -> (Governor, State<f64>, ReferencePoint) {
-        let vehicle = include_str!("../../../configs/vehicles/quadcopter.toml");
+        let vehicle = include_str!("../../../../configs/vehicles/quadcopter.toml");
         let vehicle = fly_mechanics::Vehicle::from_toml(vehicle).expect("a vehicle");
         let limits = GovernorLimits {
             speed: 10.0,
