@@ -30,6 +30,12 @@ pub fn seconds(nanoseconds: i64) -> f64 {
     nanoseconds as f64 * 1e-9
 }
 
+/// Converts seconds to nanoseconds.
+#[allow(clippy::cast_possible_truncation)] // saturates
+pub(crate) fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
 /// The result of the read in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {

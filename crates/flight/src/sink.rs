@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use fly_hal::GroupStatus;
 use fly_log::{
-    Destination, Energies, Header, Level, LogError, Pace, Pushed, Reference, Row, RunMetadata,
-    State, Status, Writer,
+    Destination, Energies, Header, LogError, Pace, Pushed, Reference, Row, RunMetadata, State,
+    Status, Writer,
 };
 
 use crate::messages::Message;
@@ -148,7 +148,7 @@ impl Sink for McapFile {
     /// A failure is reported with the next row, because the caller holds the message queue here.
     fn message(&mut self, time: i64, message: Message) {
         if let Some(writer) = &mut self.writer {
-            writer.event(time, level(message.level), message.target, message.text);
+            writer.event(time, message.level.into(), message.target, message.text);
         }
     }
 
@@ -168,15 +168,6 @@ impl Sink for McapFile {
                 ..LogSummary::default()
             },
         })
-    }
-}
-
-fn level(level: tracing::Level) -> Level {
-    match level {
-        tracing::Level::ERROR => Level::Error,
-        tracing::Level::WARN => Level::Warning,
-        tracing::Level::INFO => Level::Info,
-        _ => Level::Debug,
     }
 }
 

@@ -10,7 +10,7 @@ mod report;
 mod sensor;
 mod start;
 
-use fly_control::estimator::{Delayed, EstimatorParameters, Imu, InvariantFilter, Verdict};
+use fly_control::estimator::{Delayed, EstimatorParameters, Imu, InvariantFilter, Judged, Verdict};
 use fly_hal::{Description, Frame, GroupStatus};
 use fly_lie::SE23;
 use nalgebra::Vector3;
@@ -21,7 +21,7 @@ pub use report::{EstimateError, EstimatorReport, SensorReport};
 use crate::binding::{GroupBinding, StateBinding, bind as bind_group};
 use crate::config::{EstimatorSection, StateSource};
 use crate::observation::check;
-use crate::pilot::{Reading, seconds};
+use crate::pilot::{Reading, nanoseconds, seconds};
 use crate::supervisor::{Fault, Uncertain};
 use sensor::{Kind, Sensor};
 use start::Start;
@@ -367,15 +367,7 @@ impl Estimation {
             let mut has_judged = false;
             let taken = filter.sample(stamp, &imu, |judged| {
                 has_judged = true;
-                let sensor = &mut sensors[judged.source];
-                sensor.judge(&judged);
-                let used = matches!(
-                    judged.verdict,
-                    Verdict::Accepted { .. } | Verdict::Widened { .. }
-                );
-                if used && sensor.fixes_position() {
-                    *corrected = Some(judged.stamp);
-                }
+                judge(sensors, corrected, &judged);
             });
             if let (Ok(()), Some(last)) = (taken, last) {
                 // Without a correction the present state is only propagated.
@@ -427,12 +419,7 @@ impl Estimation {
         let mut has_judged = false;
         let taken = filter.measure(stamp, index, &measurement, |judged| {
             has_judged = true;
-            let sensor = &mut sensors[judged.source];
-            sensor.judge(&judged);
-            let used = !matches!(judged.verdict, Verdict::Rejected { .. } | Verdict::Invalid);
-            if used && sensor.fixes_position() {
-                *corrected = Some(judged.stamp);
-            }
+            judge(sensors, corrected, &judged);
         });
         if has_judged {
             self.present = self.filter.present();
@@ -561,8 +548,15 @@ impl Estimation {
     }
 }
 
-/// Converts seconds to nanoseconds.
-#[allow(clippy::cast_possible_truncation)] // saturates
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
+/// Passes a verdict of the filter to its sensor, and notes the stamp of a position that `corrected` the estimate.
+fn judge(sensors: &mut [Sensor], corrected: &mut Option<i64>, judged: &Judged) {
+    let sensor = &mut sensors[judged.source];
+    sensor.judge(judged);
+    let has_corrected = matches!(
+        judged.verdict,
+        Verdict::Accepted { .. } | Verdict::Widened { .. }
+    );
+    if has_corrected && sensor.fixes_position() {
+        *corrected = Some(judged.stamp);
+    }
 }
