@@ -89,7 +89,7 @@ pub struct Parts {
 }
 
 /// Decides the commands of each tick. Does not allocate after the first tick.
-#[allow(clippy::struct_excessive_bools)] // each stands for itself
+#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
