@@ -55,7 +55,7 @@ pub struct StateBinding {
     pub group: GroupBinding,
     /// Whether its four values are a unit quaternion.
     pub quaternion: bool,
-    /// From which of its values on they are velocities.
+    /// Index of its first velocity; its length if it has none.
     pub velocity: usize,
 }
 

@@ -576,8 +576,8 @@ impl Flight<'_> {
         summary
     }
 
-    /// Hands the vehicle back and stops the backend; errors are notes. Returns the end of a flight to which its landing belongs: one that nobody saw the end
-    /// of was not simply flown.
+    /// Hands the vehicle back and stops the backend; errors become notes. Returns how the flight ended, landing included: if the end of the landing was not
+    /// observed, the backend failed.
     fn hand_back(&mut self, end: End) -> End {
         let report = self.pilot.supervisor().report();
         let handed = (self.link).hand_back(report.terminated, report.touched_down);

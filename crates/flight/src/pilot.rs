@@ -109,7 +109,7 @@ pub struct Pilot {
     /// The commands in force: the last ones that passed the check, in the vehicle's order.
     commands: Vec<f64>,
     candidate: Vec<f64>,
-    /// What the actuators give of them.
+    /// The outputs that the actuators produce from them.
     outputs: Vec<f64>,
     commanded: bool,
     /// The known inputs since the controller last ran; with an inner loop, since the velocity was last measured.
@@ -147,9 +147,9 @@ const STUCK: f64 = 0.5;
 const UNLOADED: f64 = 0.5;
 /// … for this long (ns) stands on the ground: in the air it would by now fall at 5 m/s.
 const TOUCHDOWN: i64 = 1_000_000_000;
-/// The same state for so many times `safety.stale_ms` is frozen …
+/// A state that repeats for so many times `safety.stale_ms` is frozen …
 const FROZEN: i64 = 5;
-/// … if by its velocities the vehicle has moved this far (m, rad) meanwhile.
+/// … if, at its velocities, the vehicle would have moved this far (m, rad) in that time.
 const MOVED: f64 = 0.05;
 /// A vehicle below this height above the ground, m, may be standing on it.
 const CLEARANCE: f64 = 0.05;
@@ -484,13 +484,13 @@ impl Pilot {
         verdict
     }
 
-    /// Whether the state of a vehicle that flies repeats itself and cannot be true: by its own velocities it moves.
+    /// Whether the state of a flying vehicle repeats although its own velocities say that it moves, so that it cannot be true.
     fn repeats_itself(&self) -> bool {
         let repeated = self.observation.repeated();
         if repeated <= FROZEN.saturating_mul(self.parts.stale_after) {
             return false;
         }
-        // It does not begin on the ground, and lasts into a failsafe.
+        // A freeze is not detected on the ground, and persists into a failsafe.
         if self.parts.supervisor.mode() != Mode::Flying || self.parts.is_shadow {
             return self.is_frozen;
         }
@@ -506,10 +506,10 @@ impl Pilot {
             };
         }
         let parts = &mut self.parts;
-        // What lies before counts for nothing: a law that integrates would wind up.
+        // No time has passed for the law before its first step: its integrals would wind up.
         let before = self.controlled.replace(time).unwrap_or(time);
         let elapsed = seconds(time.saturating_sub(before));
-        // Only an observer of disturbances asks what was applied.
+        // Only a disturbance observer uses the applied input.
         let on_ground = parts.guidance.disturbance().is_some() && stands(parts);
         let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
         match &parts.setpoints {
@@ -651,7 +651,7 @@ impl Pilot {
         }
         let inputs = &predictor.system().inputs;
         let mut attainable = guidance.attainable(health.bounds());
-        // What is left of a rotor disturbs the spin that makes up for its loss.
+        // The remaining thrust of a weak rotor would disturb the spin that replaces it.
         if attainable.is_some_and(|it| it != Attainable::Hover)
             && let Some(weak) = health.weak(inputs)
             && guidance.spins_without(&weak)
