@@ -212,19 +212,7 @@ fn fly(
     terminal: &Terminal,
 ) -> Result<Summary, Failure> {
     fly::object(&contender.configuration, arguments)?;
-    let options = FlightOptions {
-        arm: false,
-        yes: false,
-        json: command.json,
-        quiet: arguments.quiet,
-        log: Some(log),
-        report: None,
-        plugin_dirs: &arguments.configuration.plugin_dir,
-        stations: &[],
-        view: None,
-        tui: false,
-        speed: None,
-    };
+    let options = FlightOptions::simulated(log, command.json, arguments);
     fly::fly_simulated(&contender.configuration, &options, terminal)
 }
 

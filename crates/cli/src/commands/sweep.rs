@@ -240,19 +240,7 @@ fn rerun(
     }
     let log = command.log.clone();
     let log = log.unwrap_or_else(|| out(plan, command, &format!("-{index}"), "mcap"));
-    let options = FlightOptions {
-        arm: false,
-        yes: false,
-        json: command.json,
-        quiet: arguments.quiet,
-        log: Some(&log),
-        report: None,
-        plugin_dirs: &arguments.configuration.plugin_dir,
-        stations: &[],
-        view: None,
-        tui: false,
-        speed: None,
-    };
+    let options = FlightOptions::simulated(&log, command.json, arguments);
     let configuration = plan.configuration(index);
     let flown = configuration
         .map_err(FlightError::from)

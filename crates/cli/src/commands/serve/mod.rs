@@ -6,6 +6,7 @@ mod report;
 mod served;
 mod settings;
 
+use std::io;
 use std::net::SocketAddr;
 
 use fly_flight::{McapFile, Plant, backend};
@@ -121,4 +122,14 @@ fn configuration(
     }
     let configuration = Configuration::read(Document::load(&options)?)?;
     Ok((configuration, section))
+}
+
+/// The failure of opening a socket at this address.
+fn cannot_listen(address: SocketAddr) -> impl Fn(io::Error) -> Failure + Copy {
+    move |error| {
+        Failure::new(
+            Exit::Internal,
+            format_args!("cannot listen on {address}: {error}"),
+        )
+    }
 }
