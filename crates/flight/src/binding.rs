@@ -269,7 +269,7 @@ pub fn bind_part(description: &Description, group: &str, component: &str) -> Opt
 }
 
 /// "`a`, `b`", or "nothing" for an empty list.
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     if names.is_empty() {
         return "nothing".to_owned();
     }

@@ -16,6 +16,7 @@ use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
 use crate::recorder::{Punctuality, Recorder};
+use crate::sink::run_metadata;
 use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 use crate::verdict::{End, Evidence, Verdict};
@@ -528,16 +529,8 @@ impl Flight<'_> {
         (self.messages).drain(|message| self.recorder.message(last, message));
         self.recorder.finish(
             RunMetadata {
-                real_time_factor: if wall_time > 0.0 {
-                    flight_time / wall_time
-                } else {
-                    0.0
-                },
-                wall_start: self.wall_start.to_string(),
-                host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-                versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), summary.backend),
                 outcome: verdict.describe(&end),
-                ..RunMetadata::default()
+                ..run_metadata(self.wall_start, [flight_time, wall_time], &summary.backend)
             },
             &mut summary,
         );

@@ -171,6 +171,25 @@ impl Sink for McapFile {
     }
 }
 
+/// The metadata of a run with these durations, s, on this machine.
+pub(crate) fn run_metadata(
+    wall_start: jiff::Timestamp,
+    [flight_time, wall_time]: [f64; 2],
+    backend: &str,
+) -> RunMetadata {
+    RunMetadata {
+        real_time_factor: if wall_time > 0.0 {
+            flight_time / wall_time
+        } else {
+            0.0
+        },
+        wall_start: wall_start.to_string(),
+        host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        versions: format!("fly {}, {backend}", env!("CARGO_PKG_VERSION")),
+        ..RunMetadata::default()
+    }
+}
+
 /// Keeps rows and messages in memory. Unlike the file, it allocates for every row.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
