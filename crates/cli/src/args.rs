@@ -494,7 +494,7 @@ pub enum SchemaKind {
 /// What is asked of the closed loop, and where the answer goes.
 #[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("wish").args(["poles", "bandwidth", "fastest", "lqr"]),
+    group = ArgGroup::new("objective").args(["poles", "bandwidth", "fastest", "lqr"]),
     group = ArgGroup::new("motion").args(["poles", "bandwidth", "fastest"]),
     group = ArgGroup::new("search").args(["fastest", "observer"]).multiple(true),
     group = ArgGroup::new("change").args(["poles", "bandwidth", "fastest", "lqr", "observer"]).multiple(true),

@@ -25,7 +25,7 @@ pub(crate) struct InputRedundancy {
     /// W Y.
     along: DMatrix<f64>,
     /// The interior point's distance from each limit, the unit in which margins are measured.
-    room: DVector<f64>,
+    units: DVector<f64>,
 }
 
 impl InputRedundancy {
@@ -37,7 +37,7 @@ impl InputRedundancy {
         let columns: Vec<f64> = null_space.basis().flatten().copied().collect();
         let basis = DMatrix::from_vec(p, null_space.dim(), columns);
         let slack = &limits.bound - &limits.matrix * DVector::from_column_slice(interior);
-        let room = DVector::from_fn(limits.rows(), |i, _| {
+        let units = DVector::from_fn(limits.rows(), |i, _| {
             if slack[i] > 0.0 {
                 slack[i]
             } else {
@@ -48,7 +48,7 @@ impl InputRedundancy {
             along: &limits.matrix * &basis,
             limits: limits.clone(),
             basis,
-            room,
+            units,
         }
     }
 
@@ -97,7 +97,7 @@ impl InputRedundancy {
     fn most_inside(&self, u: &DVector<f64>) -> Option<DVector<f64>> {
         let (margin, ways) = self.margin(u)?;
         let least = margin - SPARE * margin.abs().max(1.0);
-        let slack = &self.limits.bound - &self.limits.matrix * u - &self.room * least;
+        let slack = &self.limits.bound - &self.limits.matrix * u - &self.units * least;
         let limits = Limits::new(self.along.clone(), slack, ways).ok()?;
         let k = self.dim();
         let mut solver = ActiveSet::new(&limits, &DMatrix::identity(k, k)).ok()?;
@@ -117,7 +117,7 @@ impl InputRedundancy {
         let slack = &self.limits.bound - &self.limits.matrix * u;
         let (mut problem, ways) = self.problem();
         let margin = problem.add_var(1.0, (f64::NEG_INFINITY, 1.0));
-        self.bound(&mut problem, &ways, (margin, &self.room), &slack);
+        self.bound(&mut problem, &ways, (margin, &self.units), &slack);
         let solution: Solution = problem.solve().ok()?.into_solution().ok()?;
         let values = ways.iter().map(|way| solution.var_value(*way));
         let values = DVector::from_iterator(ways.len(), values);

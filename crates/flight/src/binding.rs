@@ -55,7 +55,7 @@ pub struct StateBinding {
     pub group: GroupBinding,
     /// Whether its four values are a unit quaternion.
     pub quaternion: bool,
-    /// From which of its values on they are velocities.
+    /// Index of its first velocity; its length if it has none.
     pub velocity: usize,
 }
 
@@ -269,7 +269,7 @@ pub fn bind_part(description: &Description, group: &str, component: &str) -> Opt
 }
 
 /// "`a`, `b`", or "nothing" for an empty list.
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     if names.is_empty() {
         return "nothing".to_owned();
     }

@@ -94,7 +94,7 @@ impl EnergyWatch {
         }
         let (guidance, point) = (pilot.guidance(), pilot.point());
         if guidance.spin().is_some() || guidance.gives_up_yaw() {
-            // W does not exist, or is that of a reference that turns with the vehicle.
+            // W does not exist in a spin. Without yaw control its reference turns with the vehicle.
             self.monitor.restart();
             return None;
         }

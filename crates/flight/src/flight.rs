@@ -16,6 +16,7 @@ use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
 use crate::recorder::{Punctuality, Recorder};
+use crate::sink::run_metadata;
 use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 use crate::verdict::{End, Evidence, Verdict};
@@ -557,16 +558,8 @@ impl Flight<'_> {
         (self.messages).drain(|message| self.recorder.message(last, message));
         self.recorder.finish(
             RunMetadata {
-                real_time_factor: if wall_time > 0.0 {
-                    flight_time / wall_time
-                } else {
-                    0.0
-                },
-                wall_start: self.wall_start.to_string(),
-                host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-                versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), summary.backend),
                 outcome: verdict.describe(&end),
-                ..RunMetadata::default()
+                ..run_metadata(self.wall_start, [flight_time, wall_time], &summary.backend)
             },
             &mut summary,
         );
@@ -605,8 +598,8 @@ impl Flight<'_> {
         summary
     }
 
-    /// Hands the vehicle back and stops the backend; errors are notes. Returns the end of a flight to which its landing belongs: one that nobody saw the end
-    /// of was not simply flown.
+    /// Hands the vehicle back and stops the backend; errors become notes. Returns how the flight ended, landing included: if the end of the landing was not
+    /// observed, the backend failed.
     fn hand_back(&mut self, end: End) -> End {
         let report = self.pilot.supervisor().report();
         let handed = (self.link).hand_back(report.terminated, report.touched_down);

@@ -50,7 +50,7 @@ impl fmt::Display for Spin {
     }
 }
 
-/// A change in what is known of the actuators.
+/// A change in the known health of the actuators, or in how the vehicle copes with it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActuatorEvent {
     /// An actuator's health has changed.
@@ -68,7 +68,7 @@ pub enum ActuatorEvent {
         /// Why the law cannot compensate, if it cannot.
         refused: Option<String>,
     },
-    /// A vehicle whose yaw is given up turns as fast as the spin prepared for that, and goes over to it.
+    /// A vehicle whose yaw is given up has begun to turn as fast as a prepared spin, and now hovers in that spin.
     Spins(Spin),
     /// A disturbance as large as a failed actuator acts, and no failure explains it.
     Unexplained,
@@ -122,7 +122,7 @@ impl fmt::Display for ActuatorEvent {
     }
 }
 
-/// The change of a health that goes on changing after which bounds and law change.
+/// While a health keeps changing, bounds and law follow in steps of this size.
 const STEP: f64 = 0.05;
 
 /// Actuator health as the backend reports it (`actuator.{i}.health`) or the controller finds it, and the resulting
@@ -224,7 +224,7 @@ impl Health {
         [lower, upper]
     }
 
-    /// Replaces what the actuators should give by the commands that make them: a weak one needs more, within its limits.
+    /// Replaces desired outputs of the actuators by the commands that produce them: a weak actuator needs a larger command, within its limits.
     pub fn command(&self, outputs: &mut [f64], inputs: &Inputs) {
         for range in inputs.actuator_ranges() {
             let part = self.part(range.start);
@@ -238,7 +238,7 @@ impl Health {
         }
     }
 
-    /// Writes what the actuators give of these commands.
+    /// Writes the outputs that the actuators produce from these commands.
     pub fn outputs(&self, commands: &[f64], inputs: &Inputs, outputs: &mut [f64]) {
         outputs.copy_from_slice(commands);
         for range in inputs.actuator_ranges() {
@@ -252,7 +252,7 @@ impl Health {
         }
     }
 
-    /// The part of its thrust or effort that a weak actuator gives; 1 for one that gives nothing, which has no input.
+    /// The fraction of its thrust or effort that an actuator still produces; 1 for a failed one, whose inputs are fixed at zero.
     fn part(&self, first: usize) -> f64 {
         Some(self.left[first])
             .filter(|health| *health > 0.0)

@@ -3,7 +3,6 @@
 pub mod backend;
 pub mod binding;
 pub mod config;
-mod descent;
 mod difference;
 mod disturbance;
 mod energy;
@@ -37,7 +36,6 @@ mod truth;
 mod verdict;
 mod watchdog;
 mod world_record;
-mod yaw;
 
 pub use config::Configuration;
 pub use disturbance::{BodyDisturbance, DisturbanceReport};

@@ -42,7 +42,7 @@ pub(crate) enum Written {
 }
 
 /// A started backend and the flight's clock.
-#[allow(clippy::struct_excessive_bools)] // each stands for itself
+#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub(crate) struct Link {
     instance: Instance,
     frame: Frame,

@@ -32,6 +32,12 @@ pub fn seconds(nanoseconds: i64) -> f64 {
     nanoseconds as f64 * 1e-9
 }
 
+/// Converts seconds to nanoseconds.
+#[allow(clippy::cast_possible_truncation)] // saturates
+pub(crate) fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
 /// The result of the read in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
@@ -85,7 +91,7 @@ pub struct Parts {
 }
 
 /// Decides the commands of each tick. Does not allocate after the first tick.
-#[allow(clippy::struct_excessive_bools)] // each stands for itself
+#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
@@ -105,7 +111,7 @@ pub struct Pilot {
     /// The commands in force: the last ones that passed the check, in the vehicle's order.
     commands: Vec<f64>,
     candidate: Vec<f64>,
-    /// What the actuators give of them.
+    /// The outputs that the actuators produce from them.
     outputs: Vec<f64>,
     commanded: bool,
     /// The known inputs since the controller last ran; with an inner loop, since the velocity was last measured.
@@ -137,9 +143,9 @@ pub struct Pilot {
 
 /// The signal group of the body's linear velocity.
 const LINEAR_VELOCITY: &str = "twist.linear";
-/// The same state for so many times `safety.stale_ms` is frozen …
+/// A state that repeats for so many times `safety.stale_ms` is frozen …
 const FROZEN: i64 = 5;
-/// … if by its velocities the vehicle has moved this far (m, rad) meanwhile.
+/// … if, at its velocities, the vehicle would have moved this far (m, rad) in that time.
 const MOVED: f64 = 0.05;
 /// A vehicle below this height above the ground, m, may be standing on it.
 const CLEARANCE: f64 = 0.05;
@@ -494,13 +500,13 @@ impl Pilot {
         verdict
     }
 
-    /// Whether the state of a vehicle that flies repeats itself and cannot be true: by its own velocities it moves.
+    /// Whether the state of a flying vehicle repeats although its own velocities say that it moves, so that it cannot be true.
     fn repeats_itself(&self) -> bool {
         let repeated = self.observation.repeated();
         if repeated <= FROZEN.saturating_mul(self.parts.stale_after) {
             return false;
         }
-        // It does not begin on the ground, and lasts into a failsafe.
+        // A freeze is not detected on the ground, and persists into a failsafe.
         if self.parts.supervisor.mode() != Mode::Flying || self.parts.is_shadow {
             return self.is_frozen;
         }
@@ -516,10 +522,10 @@ impl Pilot {
             };
         }
         let parts = &mut self.parts;
-        // What lies before counts for nothing: a law that integrates would wind up.
+        // No time has passed for the law before its first step: its integrals would wind up.
         let before = self.controlled.replace(time).unwrap_or(time);
         let elapsed = seconds(time.saturating_sub(before));
-        // Only an observer of disturbances asks what was applied.
+        // Only a disturbance observer uses the applied input.
         let on_ground = parts.guidance.disturbance().is_some() && stands(parts);
         let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
         match &parts.setpoints {
@@ -587,7 +593,7 @@ impl Pilot {
                 .energies
                 .map_or(f64::INFINITY, |energies| energies.total),
             saturated: step.saturated(),
-            following: following(guidance.governor().filter(|_| guidance.spin().is_none())),
+            following: following(guidance.governor()),
             upward: guidance.upward(),
         }
     }
@@ -661,7 +667,7 @@ impl Pilot {
         }
         let inputs = &predictor.system().inputs;
         let mut attainable = guidance.attainable(health.bounds());
-        // What is left of a rotor disturbs the spin that makes up for its loss.
+        // The remaining thrust of a weak rotor would disturb the spin that replaces it.
         if attainable.is_some_and(|it| it != Attainable::Hover)
             && let Some(weak) = health.weak(inputs)
             && guidance.spins_without(&weak)

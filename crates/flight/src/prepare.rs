@@ -23,7 +23,7 @@ use crate::flight::Flight;
 use crate::guidance::Guidance;
 use crate::health::Health;
 use crate::link::{Link, Timeouts};
-use crate::pilot::{Parts, Pilot};
+use crate::pilot::{Parts, Pilot, nanoseconds};
 use crate::recorder::{self, Recorder};
 use crate::reference::FlightReference;
 use crate::setpoints::Setpoints;
@@ -277,12 +277,6 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
 fn of_truth(envelope: Option<&Envelope>, estimation: Option<&Estimation>) -> Option<Envelope> {
     let fix_error = estimation.map_or(0.0, Estimation::fix_error);
     Some(envelope?.of_truth(fix_error))
-}
-
-/// Converts seconds to nanoseconds.
-#[allow(clippy::cast_possible_truncation)] // saturates
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
 }
 
 /// Notes for the summary, also reported as warnings.

@@ -53,8 +53,9 @@ pub(crate) struct Recorder<'a> {
     poses: Vec<[f64; 7]>,
     statistics: FlightStatistics,
     tracking: Tracking,
-    /// The true state, if the backend provides it, and what it says of the loop; that is `None` unless this flight commands the vehicle.
+    /// The true state, if the backend provides it.
     truth: Option<Truth>,
+    /// Judges the loop by the true state; `None` unless this flight commands the vehicle.
     judge: Option<Envelope>,
     step_times: Histogram,
     last_step: Duration,

@@ -91,7 +91,7 @@ impl Setpoints {
     fn new(trajectory: Recorded, description: &Description) -> Option<Self> {
         let position = bind(description, "setpoint.position");
         let quaternion = bind(description, "setpoint.quaternion");
-        // Without either there is nothing to follow.
+        // Setpoints without position and attitude cannot be followed.
         position.or(quaternion)?;
         Some(Self {
             trajectory,

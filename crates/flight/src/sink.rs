@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use fly_hal::GroupStatus;
 use fly_log::{
-    Destination, Energies, Header, Level, LogError, Pace, Pushed, Reference, Row, RunMetadata,
-    State, Status, Writer,
+    Destination, Energies, Header, LogError, Pace, Pushed, Reference, Row, RunMetadata, State,
+    Status, Writer,
 };
 
 use crate::messages::Message;
@@ -148,7 +148,7 @@ impl Sink for McapFile {
     /// A failure is reported with the next row, because the caller holds the message queue here.
     fn message(&mut self, time: i64, message: Message) {
         if let Some(writer) = &mut self.writer {
-            writer.event(time, level(message.level), message.target, message.text);
+            writer.event(time, message.level.into(), message.target, message.text);
         }
     }
 
@@ -171,12 +171,22 @@ impl Sink for McapFile {
     }
 }
 
-fn level(level: tracing::Level) -> Level {
-    match level {
-        tracing::Level::ERROR => Level::Error,
-        tracing::Level::WARN => Level::Warning,
-        tracing::Level::INFO => Level::Info,
-        _ => Level::Debug,
+/// The metadata of a run with these durations, s, on this machine.
+pub(crate) fn run_metadata(
+    wall_start: jiff::Timestamp,
+    [flight_time, wall_time]: [f64; 2],
+    backend: &str,
+) -> RunMetadata {
+    RunMetadata {
+        real_time_factor: if wall_time > 0.0 {
+            flight_time / wall_time
+        } else {
+            0.0
+        },
+        wall_start: wall_start.to_string(),
+        host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        versions: format!("fly {}, {backend}", env!("CARGO_PKG_VERSION")),
+        ..RunMetadata::default()
     }
 }
 

@@ -23,8 +23,8 @@ impl StartHeight {
     }
 
     /// How far the vehicle must climb, m, from its height `from` to the height `to` at which the reference begins; 0
-    /// unless it is on the ground. It is on the ground while it is not armed, or if it is `low`: at the known height of
-    /// the ground.
+    /// unless it is on the ground. It counts as on the ground while it is not armed, and if it is `low`, at the known
+    /// height of the ground.
     pub fn climb(&self, frame: &Frame, from: f64, to: f64, low: Option<bool>) -> f64 {
         let armed = (self.armed)
             .filter(|binding| frame.groups[binding.group].valid)

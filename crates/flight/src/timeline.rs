@@ -8,8 +8,8 @@ const LATEST: i64 = i64::MAX / 2;
 /// The clock of a flight.
 ///
 /// A tick without a frame gets the expected time: one step after the last tick, or more if more time has passed on the
-/// host's clock. A single frame whose time is far from that is a faulty frame. If the next frame follows it, the
-/// backend's clock has jumped; its times are then shifted so that flight time continues.
+/// host's clock. A single frame whose time is far from the expected time is faulty. If the next frame continues from
+/// that time, the backend's clock has jumped; its times are then shifted so that flight time continues.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline {
     /// Nominal time between ticks, ns.

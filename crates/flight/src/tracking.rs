@@ -16,7 +16,7 @@ const STEP: f64 = 0.5;
 const SETTLED: f64 = 0.1;
 /// Final fraction of the flight over which the steady offset is measured.
 const STEADY: f64 = 0.25;
-/// Largest number of blocks of the mean error: its beginning is a block's, a four-hundredth of the flight late at most.
+/// Largest number of blocks of the mean error. A mean begins with a block, so at most a four-hundredth of the flight late.
 const BLOCKS: usize = 1 << 10;
 
 /// The errors of one kind over a flight: distances in m, or angles in rad.
@@ -206,7 +206,7 @@ impl Transient {
     }
 }
 
-/// Sums of values in at most [`BLOCKS`] blocks of as many samples each; when they run out, neighbouring blocks are merged.
+/// Sums of values in at most [`BLOCKS`] blocks with the same number of samples each; when the blocks run out, neighbouring ones are merged.
 #[derive(Debug, Clone)]
 struct Means {
     width: usize,

@@ -44,7 +44,7 @@ pub enum Verdict {
 
 /// The evidence that a verdict is derived from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // each stands for itself
+#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub(crate) struct Evidence {
     /// The vehicle hit the ground.
     pub crashed: bool,

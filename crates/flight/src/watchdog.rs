@@ -223,7 +223,7 @@ impl Shared {
         }
     }
 
-    /// Raises the alarm so that the vehicle is told to land, and waits for that, but not for long.
+    /// Raises the alarm, so that the vehicle is told to land, and waits for a short time until it is landing.
     fn alarm(&self, teller: Option<&Thread>) {
         let Some(teller) = teller else {
             return;
@@ -239,7 +239,7 @@ impl Shared {
         }
     }
 
-    /// Tells the vehicle to land whenever the alarm is raised. Once it is landing, it lands.
+    /// Tells the vehicle to land when the alarm is raised, and ends once it is landing.
     fn tell(&self, line: &EmergencyLine) {
         while !self.over.load(Ordering::Acquire) && !self.landing.load(Ordering::Acquire) {
             if !self.alarm.load(Ordering::Acquire) {

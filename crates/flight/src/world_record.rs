@@ -3,7 +3,7 @@
 
 use fly_hal::{Description, Frame, Instance};
 use fly_lie::operators::{angular, linear};
-use fly_log::{FlightHeader, Header, LogError, Pace, Row, RunMetadata, State, Status, SystemState};
+use fly_log::{FlightHeader, Header, LogError, Pace, Row, State, Status, SystemState};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
@@ -11,7 +11,7 @@ use fly_mechanics::multibody::{BodyId, Workspace};
 use crate::backend::Setup;
 use crate::messages::Messages;
 use crate::recorder;
-use crate::sink::Sink;
+use crate::sink::{Sink, run_metadata};
 use crate::summary::LogSummary;
 use crate::supervisor::Mode;
 use crate::truth::Truth;
@@ -124,17 +124,9 @@ impl<'a> WorldRecord<'a> {
         wall_time: f64,
         backend: &str,
     ) -> Option<LogSummary> {
-        self.sink.finish(RunMetadata {
-            real_time_factor: if wall_time > 0.0 {
-                flight_time / wall_time
-            } else {
-                0.0
-            },
-            wall_start: self.wall_start.to_string(),
-            host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            versions: format!("fly {}, {backend}", env!("CARGO_PKG_VERSION")),
-            ..RunMetadata::default()
-        })
+        let times = [flight_time, wall_time];
+        self.sink
+            .finish(run_metadata(self.wall_start, times, backend))
     }
 }
 

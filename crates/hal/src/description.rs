@@ -43,8 +43,8 @@ pub struct Description {
     pub wants_reference: ReferenceSource,
     /// The configuration of a recorded flight, TOML. The host reports how it differs from its own.
     pub configuration: Option<String>,
-    /// Whether the vehicle moves already when the flight begins: its actuators do what the first commands ask from the start, while
-    /// those of a vehicle at rest still have to spin up.
+    /// Whether the vehicle is already moving when the flight begins: its actuators then start at the first commands, while those of a
+    /// vehicle at rest still have to spin up.
     pub starts_in_motion: bool,
     /// When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the configured reference is
     /// evaluated from then on.

@@ -15,7 +15,7 @@ const BETWEEN: f64 = 22.0;
 /// Height of a line of text.
 pub(crate) const LINE: f64 = 16.0;
 /// Margin beyond the marks, relative to the range.
-const ROOM: f64 = 0.06;
+const MARGIN: f64 = 0.06;
 /// Width of the sample of a curve in the legend, and of the space around it.
 pub(crate) const SWATCH: f64 = 20.0;
 const AFTER_SWATCH: f64 = 5.0;
@@ -329,11 +329,11 @@ fn range(panel: &Panel, of: usize) -> [f64; 2] {
         };
         // This is round-off.
         let low = low.max(high * 1e-14);
-        let room = if axis.tight { 1.0 } else { 1.5 };
-        let flat = if low * room * room > high * 0.9 {
+        let margin = if axis.tight { 1.0 } else { 1.5 };
+        let flat = if low * margin * margin > high * 0.9 {
             1.5
         } else {
-            room
+            margin
         };
         return [low / flat, high * flat];
     }
@@ -353,12 +353,16 @@ fn range(panel: &Panel, of: usize) -> [f64; 2] {
             low = low.min(limits[0]);
         }
     }
-    let mut room = if axis.tight { 0.0 } else { ROOM * (high - low) };
+    let mut margin = if axis.tight {
+        0.0
+    } else {
+        MARGIN * (high - low)
+    };
     // A line that is flat up to round-off is flat.
     if high - low <= 1e-12 * high.abs().max(low.abs()) {
-        room = if high == 0.0 { 1.0 } else { 0.05 * high.abs() };
+        margin = if high == 0.0 { 1.0 } else { 0.05 * high.abs() };
     }
-    [low - room, high + room]
+    [low - margin, high + margin]
 }
 
 /// Both ranges and the height if both axes have the same scale. A figure that would be too flat or too high gets a

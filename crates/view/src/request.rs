@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Longest request head, bytes.
 const LONGEST: usize = 8192;
 /// How long the head may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Origin of Foxglove's app in a browser.
 const FOXGLOVE: &str = "https://app.foxglove.dev";
@@ -48,7 +48,7 @@ impl Head {
     pub fn peek(stream: &TcpStream) -> io::Result<(Self, usize)> {
         let mut bytes = vec![0; LONGEST];
         let began = Instant::now();
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(HEAD_TIMEOUT))?;
         let mut known = 0;
         loop {
             let count = stream.peek(&mut bytes)?;
@@ -62,7 +62,7 @@ impl Head {
                 return Ok((head, end + 4));
             }
             // The other side has closed, sends too much, or is too slow.
-            if count == 0 || count == LONGEST || began.elapsed() > PATIENCE {
+            if count == 0 || count == LONGEST || began.elapsed() > HEAD_TIMEOUT {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             if count == known {

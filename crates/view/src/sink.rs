@@ -118,12 +118,7 @@ impl<S: Sink> Sink for ViewSink<S> {
 
     fn message(&mut self, time: i64, message: Message) {
         if let Some(tap) = &mut self.tap {
-            let level = match message.level {
-                tracing::Level::ERROR => Level::Error,
-                tracing::Level::WARN => Level::Warning,
-                tracing::Level::INFO => Level::Info,
-                _ => Level::Debug,
-            };
+            let level = Level::from(message.level);
             tap.event(time, level, message.target, message.text);
         }
         self.sink.message(time, message);

@@ -26,7 +26,7 @@ const SERVO: f64 = 0.3;
 /// # Errors
 /// The configuration is invalid, the user did not agree, or the vehicle did not carry out a command.
 pub fn run(
-    wish: &ActuatorsArguments,
+    command: &ActuatorsArguments,
     options: &Options,
     yes: bool,
     as_data: bool,
@@ -36,7 +36,7 @@ pub fn run(
     for note in bench.notes() {
         tracing::warn!("{note}");
     }
-    let (actuators, moved) = match &wish.action {
+    let (actuators, moved) = match &command.action {
         ActuatorsAction::List(data) => {
             if data.json || as_data {
                 super::print_data(&bench.actuators().iter().map(as_json).collect())?;

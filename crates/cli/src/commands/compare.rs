@@ -57,13 +57,13 @@ struct Comparison<'a> {
 /// # Errors
 /// A configuration is invalid or does not fly, or a file cannot be written.
 pub fn run(
-    wish: &CompareArguments,
+    command: &CompareArguments,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     // All errors must be found before the first flight.
-    product::refuse_foreign(&wish.out, &product::PAGE)?;
-    let contenders = contenders(wish, arguments)?;
+    product::refuse_foreign(&command.out, &product::PAGE)?;
+    let contenders = contenders(command, arguments)?;
     let differences = differences(&contenders);
     for section in THE_FLIGHT {
         if differences
@@ -75,8 +75,8 @@ pub fn run(
     }
     let (mut flown, mut flights) = (Vec::new(), Vec::new());
     for (i, contender) in contenders.iter().enumerate() {
-        let log = beside(&wish.out, i + 1);
-        let summary = fly(contender, &log, wish, arguments, terminal)?;
+        let log = beside(&command.out, i + 1);
+        let summary = fly(contender, &log, command, arguments, terminal)?;
         if summary.end == End::Interrupted {
             return Ok(Exit::Interrupted);
         }
@@ -93,13 +93,13 @@ pub fn run(
         flights.push(flight);
     }
     terminal.flush();
-    product::write(&wish.out, fly_report::report(&flights)?.as_bytes())?;
+    product::write(&command.out, fly_report::report(&flights)?.as_bytes())?;
     let comparison = Comparison {
         flights: flown,
         differences,
-        report: wish.out.to_string_lossy(),
+        report: command.out.to_string_lossy(),
     };
-    if wish.json || arguments.json {
+    if command.json || arguments.json {
         let text = serde_json::to_string_pretty(&comparison)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         print(format!("{text}\n").as_bytes())?;
@@ -110,12 +110,15 @@ pub fn run(
 }
 
 /// Every configuration, unchanged and with each of the changes.
-fn contenders(wish: &CompareArguments, arguments: &Arguments) -> Result<Vec<Contender>, Failure> {
+fn contenders(
+    command: &CompareArguments,
+    arguments: &Arguments,
+) -> Result<Vec<Contender>, Failure> {
     let given = &arguments.configuration;
-    let configs: Vec<&PathBuf> = given.config.iter().chain(&wish.configs).collect();
+    let configs: Vec<&PathBuf> = given.config.iter().chain(&command.configs).collect();
     let mut contenders = Vec::new();
     for config in &configs {
-        for change in std::iter::once(None).chain(wish.with.iter().map(Some)) {
+        for change in std::iter::once(None).chain(command.with.iter().map(Some)) {
             let document = Document::load(&Options {
                 config: (*config).clone(),
                 backend: given.backend.clone(),
@@ -204,24 +207,12 @@ fn differences(contenders: &[Contender]) -> BTreeMap<&str, Vec<Option<&str>>> {
 fn fly(
     contender: &Contender,
     log: &Path,
-    wish: &CompareArguments,
+    command: &CompareArguments,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Summary, Failure> {
     fly::object(&contender.configuration, arguments)?;
-    let options = FlightOptions {
-        arm: false,
-        yes: false,
-        json: wish.json,
-        quiet: arguments.quiet,
-        log: Some(log),
-        report: None,
-        plugin_dirs: &arguments.configuration.plugin_dir,
-        stations: &[],
-        view: None,
-        tui: false,
-        speed: None,
-    };
+    let options = FlightOptions::simulated(log, command.json, arguments);
     fly::fly_simulated(&contender.configuration, &options, terminal)
 }
 

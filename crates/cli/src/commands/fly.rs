@@ -90,6 +90,25 @@ pub(super) struct FlightOptions<'a> {
     pub speed: Option<f64>,
 }
 
+impl<'a> FlightOptions<'a> {
+    /// A simulation into this log, as fast as it goes, that nobody watches.
+    pub fn simulated(log: &'a Path, json: bool, arguments: &'a Arguments) -> Self {
+        Self {
+            arm: false,
+            yes: false,
+            json,
+            quiet: arguments.quiet,
+            log: Some(log),
+            report: None,
+            plugin_dirs: &arguments.configuration.plugin_dir,
+            stations: &[],
+            view: None,
+            tui: false,
+            speed: None,
+        }
+    }
+}
+
 /// Flies, and prints the summary.
 pub(super) fn fly_and_tell(
     configuration: &Configuration,

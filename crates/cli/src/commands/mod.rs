@@ -58,33 +58,37 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::Configs { name, data }) => configs::run(name.as_deref(), as_data(*data)),
         Some(Command::Completions { shell }) => manual::completions(*shell),
         Some(Command::Man { dir }) => manual::pages(dir),
-        Some(Command::New(wish)) => new::run(
-            wish,
+        Some(Command::New(command)) => new::run(
+            command,
             &arguments.configuration.plugin_dir,
             arguments.configuration.mesh_dir.as_deref(),
-            as_data(wish.data),
+            as_data(command.data),
         ),
         Some(Command::Check(data)) => check::run(
             &options(arguments)?,
             &arguments.configuration.plugin_dir,
             as_data(*data),
         ),
-        Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish, as_data(wish.data)),
-        Some(Command::Serve(wish)) => serve::run(wish, options(arguments)?, arguments, terminal),
-        Some(Command::Actuators(wish)) => {
-            let yes = wish.yes || arguments.yes;
-            actuators::run(wish, &options(arguments)?, yes, arguments.json)
+        Some(Command::Tune(command)) => {
+            tune::run(&options(arguments)?, command, as_data(command.data))
         }
-        Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
-        Some(Command::Compare(wish)) => compare::run(wish, arguments, terminal),
-        Some(Command::Report(wish)) => report::run(wish, as_data(wish.data)),
-        Some(Command::Plot(wish)) => plot::run(wish, as_data(wish.data)),
+        Some(Command::Serve(command)) => {
+            serve::run(command, options(arguments)?, arguments, terminal)
+        }
+        Some(Command::Actuators(command)) => {
+            let yes = command.yes || arguments.yes;
+            actuators::run(command, &options(arguments)?, yes, arguments.json)
+        }
+        Some(Command::Sweep(command)) => sweep::run(command, arguments, terminal),
+        Some(Command::Compare(command)) => compare::run(command, arguments, terminal),
+        Some(Command::Report(command)) => report::run(command, as_data(command.data)),
+        Some(Command::Plot(command)) => plot::run(command, as_data(command.data)),
         Some(Command::Log(command)) => log::run(command, arguments.json),
         Some(Command::Schema(arguments)) => schema::run(arguments),
-        Some(Command::System(wish)) => system::run(
-            wish,
+        Some(Command::System(command)) => system::run(
+            command,
             arguments.configuration.mesh_dir.as_deref(),
-            as_data(wish.data),
+            as_data(command.data),
         ),
         Some(Command::Backends(data)) => {
             backends::run(&arguments.configuration.plugin_dir, as_data(*data))

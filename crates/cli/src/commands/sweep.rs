@@ -19,34 +19,34 @@ use crate::telemetry::{CampaignReport, Flights, Terminal, speed_of};
 
 /// Flies the rest of the plan and prints the results.
 pub fn run(
-    wish: &SweepArguments,
+    command: &SweepArguments,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     let plan = Plan::read(&PlanOptions {
-        file: wish.plan.clone(),
+        file: command.plan.clone(),
         base: base(arguments),
-        vary: wish.vary.clone(),
-        flights: wish.flights,
-        seed: wish.seed,
+        vary: command.vary.clone(),
+        flights: command.flights,
+        seed: command.seed,
     })?;
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let build = build(&plan, &search)?;
-    let plan = plan.built_by(&build, wish.any_build);
-    if let Some(index) = wish.rerun {
-        return rerun(&plan, index, wish, arguments, terminal);
+    let plan = plan.built_by(&build, command.any_build);
+    if let Some(index) = command.rerun {
+        return rerun(&plan, index, command, arguments, terminal);
     }
-    let shard = wish.shard.unwrap_or(Shard::WHOLE);
-    let path = out(&plan, wish, &shard.suffix(), "journal");
+    let shard = command.shard.unwrap_or(Shard::WHOLE);
+    let path = out(&plan, command, &shard.suffix(), "journal");
     if shard == Shard::WHOLE {
-        refuse_foreign_tables(&plan, wish, wish.merge.is_empty() && !path.exists())?;
+        refuse_foreign_tables(&plan, command, command.merge.is_empty() && !path.exists())?;
     }
-    if !wish.merge.is_empty() {
-        let rows = Rows::merge(&plan, &wish.merge)?;
-        return tell(&plan, &rows, wish, arguments, None);
+    if !command.merge.is_empty() {
+        let rows = Rows::merge(&plan, &command.merge)?;
+        return tell(&plan, &rows, command, arguments, None);
     }
     plan.check(&search)?;
-    let mut journal = Journal::open(&path, &plan, shard, wish.restart)?;
+    let mut journal = Journal::open(&path, &plan, shard, command.restart)?;
     let all = shard.indices(plan.flights()).count() as u64;
     if journal.damaged() > 0 && journal.rows() < all {
         tracing::warn!(
@@ -66,7 +66,7 @@ pub fn run(
     let campaign = Campaign {
         plan: &plan,
         search: &search,
-        jobs: wish.jobs.map_or_else(cores, usize::from),
+        jobs: command.jobs.map_or_else(cores, usize::from),
         codes: CODES,
         stop: interruptions.flag(),
     };
@@ -91,7 +91,7 @@ pub fn run(
     let speed = (speed.flights > 0).then_some(speed);
     if shard == Shard::WHOLE {
         let rows = Rows::new(&plan, vec![journal])?;
-        return tell(&plan, &rows, wish, arguments, speed);
+        return tell(&plan, &rows, command, arguments, speed);
     }
     if !arguments.quiet {
         let speed = speed.map_or(String::new(), |speed| format!("; {}", speed_of(&speed)));
@@ -146,21 +146,21 @@ fn cores() -> usize {
 }
 
 /// The path of a file of this campaign.
-fn out(plan: &Plan, wish: &SweepArguments, suffix: &str, end: &str) -> PathBuf {
-    let stem = wish.out.clone().unwrap_or_else(|| plan.name().into());
+fn out(plan: &Plan, command: &SweepArguments, suffix: &str, end: &str) -> PathBuf {
+    let stem = command.out.clone().unwrap_or_else(|| plan.name().into());
     let mut path = stem.into_os_string();
     path.push(format!("{suffix}.{end}"));
     path.into()
 }
 
 /// Rejects places of the tables where other files are, such as one that the flights read: any file, if the campaign is `new`.
-fn refuse_foreign_tables(plan: &Plan, wish: &SweepArguments, new: bool) -> Result<(), Failure> {
+fn refuse_foreign_tables(plan: &Plan, command: &SweepArguments, new: bool) -> Result<(), Failure> {
     let kinds = [
         ("csv", &product::CSV_TABLE),
         ("parquet", &product::PARQUET_TABLE),
     ];
     for (end, kind) in kinds {
-        let path = out(plan, wish, "", end);
+        let path = out(plan, command, "", end);
         product::refuse_foreign(&path, kind)?;
         if new && path.exists() {
             return Err(Failure::new(
@@ -179,7 +179,7 @@ fn refuse_foreign_tables(plan: &Plan, wish: &SweepArguments, new: bool) -> Resul
 fn tell(
     plan: &Plan,
     rows: &Rows<'_>,
-    wish: &SweepArguments,
+    command: &SweepArguments,
     arguments: &Arguments,
     speed: Option<Speed>,
 ) -> Result<Exit, Failure> {
@@ -187,7 +187,7 @@ fn tell(
     let tables: [(&str, Write); 2] = [("parquet", write_parquet), ("csv", write_csv)];
     let mut files = Vec::new();
     for (end, write) in tables {
-        let path = out(plan, wish, "", end);
+        let path = out(plan, command, "", end);
         write(rows, &path)?;
         files.push(path.display().to_string());
     }
@@ -198,7 +198,7 @@ fn tell(
         files: &files,
         speed,
     };
-    if wish.json {
+    if command.json {
         let text = told
             .json()
             .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -206,7 +206,7 @@ fn tell(
     } else if !arguments.quiet {
         super::print(told.to_string().as_bytes())?;
     }
-    let unwanted = wish.fail_on.iter();
+    let unwanted = command.fail_on.iter();
     let unwanted: u64 = unwanted
         .filter_map(|verdict| results.verdicts.get(*verdict))
         .sum();
@@ -221,7 +221,7 @@ fn tell(
 fn rerun(
     plan: &Plan,
     index: u64,
-    wish: &SweepArguments,
+    command: &SweepArguments,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
@@ -229,7 +229,7 @@ fn rerun(
     if index >= flights {
         return Err(SweepError::NoFlight { index, flights }.into());
     }
-    if !arguments.quiet && !wish.json {
+    if !arguments.quiet && !command.json {
         let columns = plan.columns().into_iter();
         let cells = plan.parameters(index);
         let all: Vec<String> = columns
@@ -238,28 +238,16 @@ fn rerun(
             .collect();
         super::print(all.concat().as_bytes())?;
     }
-    let log = wish.log.clone();
-    let log = log.unwrap_or_else(|| out(plan, wish, &format!("-{index}"), "mcap"));
-    let options = FlightOptions {
-        arm: false,
-        yes: false,
-        json: wish.json,
-        quiet: arguments.quiet,
-        log: Some(&log),
-        report: None,
-        plugin_dirs: &arguments.configuration.plugin_dir,
-        stations: &[],
-        view: None,
-        tui: false,
-        speed: None,
-    };
+    let log = command.log.clone();
+    let log = log.unwrap_or_else(|| out(plan, command, &format!("-{index}"), "mcap"));
+    let options = FlightOptions::simulated(&log, command.json, arguments);
     let configuration = plan.configuration(index);
     let flown = configuration
         .map_err(FlightError::from)
         .and_then(|configuration| fly::fly_alone(&configuration, &options, terminal));
-    let same = compare(plan, index, wish, flown.as_ref());
+    let same = compare(plan, index, command, flown.as_ref());
     let exit = fly::tell(&flown?, &options, terminal)?;
-    if !arguments.quiet && !wish.json {
+    if !arguments.quiet && !command.json {
         for path in same {
             let path = path.display();
             let text = format!("  row               the same in `{path}`, number for number\n");
@@ -273,11 +261,11 @@ fn rerun(
 fn compare(
     plan: &Plan,
     index: u64,
-    wish: &SweepArguments,
+    command: &SweepArguments,
     now: Result<&Summary, &FlightError>,
 ) -> Vec<PathBuf> {
     let mut same = Vec::new();
-    for path in journals(&out(plan, wish, "", "journal")) {
+    for path in journals(&out(plan, command, "", "journal")) {
         let shown = path.display();
         let journal = match Journal::read(&path, plan) {
             Ok(journal) => journal,

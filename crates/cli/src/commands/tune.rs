@@ -105,12 +105,12 @@ fn print_data(looked: &Analysis, arguments: &TuneArguments) -> Result<Exit, Fail
 /// # Errors
 /// The system cannot be read, or there are no such parameters.
 pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Failure> {
-    let has_wish = !arguments.poles.is_empty()
+    let has_pole_spec = !arguments.poles.is_empty()
         || arguments.bandwidth.is_some()
         || arguments.fastest
         || arguments.lqr.is_some();
-    let model = Model::load(options, !has_wish)?;
-    if has_wish && !model.system.rolling.is_empty() {
+    let model = Model::load(options, !has_pole_spec)?;
+    if has_pole_spec && !model.system.rolling.is_empty() {
         let name = model.system.name.clone();
         return Err(Failure::new(Exit::Usage, AnalysisError::Rolls(name)));
     }
@@ -125,7 +125,7 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
         report,
         settings,
         changes: edit::Changes {
-            parameters: has_wish,
+            parameters: has_pole_spec,
             observer: arguments.observer,
         },
     })
@@ -138,13 +138,13 @@ fn parameters(
     options: &Options,
     arguments: &TuneArguments,
 ) -> Result<(ControllerSettings, Found), Failure> {
-    let wish = |poles: &[Complex<f64>], bandwidth: Option<f64>| match bandwidth {
+    let pole_spec = |poles: &[Complex<f64>], bandwidth: Option<f64>| match bandwidth {
         Some(bandwidth) => Some(PoleSpec::Bandwidth(bandwidth)),
         None => (!poles.is_empty()).then(|| PoleSpec::Poles(poles.to_vec())),
     };
-    let motion = wish(&arguments.poles, arguments.bandwidth);
+    let motion = pole_spec(&arguments.poles, arguments.bandwidth);
     check_bandwidths(arguments, model.rate_hz)?;
-    let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);
+    let attitude = pole_spec(&arguments.attitude_poles, arguments.attitude_bandwidth);
     if arguments.with_lag && model.kept.actuators.lead > 0.0 {
         return Err(Failure::new(
             Exit::Usage,
@@ -152,12 +152,12 @@ fn parameters(
              For example --set controller.actuators.lead=0",
         ));
     }
-    let lagging = |wish: Option<PoleSpec>| match wish {
-        Some(wish) if arguments.with_lag => {
-            let with_lag = wish.with_lag(&model.system).map(Some);
+    let lagging = |poles: Option<PoleSpec>| match poles {
+        Some(poles) if arguments.with_lag => {
+            let with_lag = poles.with_lag(&model.system).map(Some);
             with_lag.map_err(|error| Failure::new(Exit::Usage, error))
         }
-        wish => Ok(wish),
+        poles => Ok(poles),
     };
     let (motion, attitude) = (lagging(motion)?, lagging(attitude)?);
     let attitude = attitude.as_ref();

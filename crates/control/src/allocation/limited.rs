@@ -168,21 +168,7 @@ where
         self.allocator.set_factored_metric(metric, inverse_factor)
     }
 
-    /// The same in the current metric.
-    ///
-    /// # Errors
-    /// As [`Allocator::set_metric`]; the previous input stays.
-    pub fn allocate_in(
-        &mut self,
-        metric: &OMatrix<T, P, P>,
-        desired: &[T],
-        elapsed: T,
-        input: &mut [T],
-    ) -> Result<Allocation, AllocationError> {
-        self.allocate_with(|solver| solver.set_metric(metric), desired, elapsed, input)
-    }
-
-    /// The same with a solver whose metric `prepare` sets; the solver runs only if the limits are violated.
+    /// As [`allocate`](Self::allocate), with a solver whose metric `prepare` sets; both run only if the limits are violated.
     ///
     /// # Errors
     /// Those of `prepare`; the previous input stays.

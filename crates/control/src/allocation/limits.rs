@@ -303,9 +303,9 @@ where
         self.draw_inside(input);
     }
 
-    /// The fraction of the line to the interior point that lies outside, if the point's margin is `room` times the violation; `None` if
+    /// The fraction of the line to the interior point that lies outside, if the point's margin is `ratio` times the violation; `None` if
     /// the input is inside.
-    fn part_outside(&self, input: &[T], room: T) -> Option<T> {
+    fn part_outside(&self, input: &[T], ratio: T) -> Option<T> {
         let mut part = None;
         self.all_groups(input, |first, outside| {
             if outside.iter().all(|excess| *excess <= T::zero()) {
@@ -314,7 +314,7 @@ where
             let part = part.get_or_insert(T::zero());
             for (row, excess) in (first..self.len()).zip(outside) {
                 let inside = self.excess_of(row, self.interior_values[row]);
-                if *excess > T::zero() && -inside > room * *excess {
+                if *excess > T::zero() && -inside > ratio * *excess {
                     let needed = *excess / (*excess - inside) + T::default_epsilon();
                     if needed > *part {
                         *part = needed;

@@ -48,11 +48,6 @@ impl RestFeedback {
         })
     }
 
-    /// Returns whether the gains have been computed.
-    pub fn is_placed(&self) -> bool {
-        self.placed.is_some()
-    }
-
     /// Computes the gains for rest in this configuration. Allocates.
     ///
     /// # Errors

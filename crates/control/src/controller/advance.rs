@@ -63,10 +63,10 @@ where
             }
             Some(limited) if P::CONSTANT => limited.allocate(u0, elapsed, input),
             Some(limited) => {
-                let (law, priority, room) = (&self.law, self.tilt_priority, &mut self.metric);
+                let (law, priority, storage) = (&self.law, self.tilt_priority, &mut self.metric);
                 let [factor, scratch] = &mut self.factor;
                 let prepare = |solver: &mut Box<dyn Allocator>| {
-                    let metric = metric(law, priority, room);
+                    let metric = metric(law, priority, storage);
                     if law.inverse_factor(metric, scratch, factor) {
                         solver.set_factored_metric(metric, factor)
                     } else {

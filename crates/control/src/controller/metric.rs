@@ -25,8 +25,8 @@ where
         match self.bounded.as_mut().or(self.limited.as_mut()) {
             Some(limited) if P::CONSTANT => {
                 let metric = metric(&self.law, self.tilt_priority, &mut self.metric);
-                let [factor, room] = &mut self.factor;
-                if self.law.inverse_factor(metric, room, factor) {
+                let [factor, scratch] = &mut self.factor;
+                if self.law.inverse_factor(metric, scratch, factor) {
                     limited.set_factored_metric(metric, factor)
                 } else {
                     limited.set_metric(metric)
@@ -41,15 +41,15 @@ where
 pub(super) fn metric<'a, N: Dim>(
     law: &'a Law<f64, N, Dyn>,
     priority: Option<TiltPriority>,
-    room: &'a mut DMatrix<f64>,
+    storage: &'a mut DMatrix<f64>,
 ) -> &'a DMatrix<f64>
 where
     DefaultAllocator: Sizes<N, Dyn>,
 {
     match priority {
         Some(TiltPriority { rho, tilts }) => {
-            law.metric_with_priority(tilts, rho, room);
-            room
+            law.metric_with_priority(tilts, rho, storage);
+            storage
         }
         None => law.metric(),
     }

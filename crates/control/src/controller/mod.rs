@@ -71,7 +71,7 @@ pub use step::Step;
 /// assert_eq!((step.input[0], step.active()), (5.0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[allow(clippy::struct_excessive_bools)] // each stands for itself
+#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub struct Controller<P: Plant = FreeBodyPlant>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,

@@ -179,8 +179,8 @@ fn clip<const N: usize>(
     let limit = limits[0].max(SPARE * goal.norm());
     let (squared, along) = (x.norm_squared(), x.dot(goal));
     // |goal + part x| = limit.
-    let room = limit * limit - goal.norm_squared();
-    let part = ((along * along + squared * room).sqrt() - along) / squared;
+    let remaining = limit * limit - goal.norm_squared();
+    let part = ((along * along + squared * remaining).sqrt() - along) / squared;
     // Nothing is left of no vector.
     if part < 1.0 { x * part } else { x }
 }

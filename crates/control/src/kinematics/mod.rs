@@ -55,12 +55,12 @@ where
     /// Writes xi, xi_R and its rate.
     fn velocities(at: &Self::At<'_>, out: [&mut OVector<Self::Scalar, Self::Dof>; 3]);
 
-    /// The actual and the desired motion of a pair, computed into `room` if not stored elsewhere. Writes its Jacobian.
+    /// The actual and the desired motion of a pair, computed into `storage` if not stored elsewhere. Writes its Jacobian.
     fn pair<'a>(
         at: &'a Self::At<'_>,
         pair: &Self::Pair,
         J: &mut Self::Jacobian,
-        room: &'a mut Option<Motions<Self::Scalar>>,
+        storage: &'a mut Option<Motions<Self::Scalar>>,
     ) -> Tracking<'a, Self::Scalar>;
 
     /// `Jdot v` of a pair; `None` if J is constant.

@@ -136,9 +136,9 @@ impl Kinematics for Model<f64> {
         at: &'a ModelKinematics<'_>,
         pair: &SystemPair,
         J: &mut BodyJacobian,
-        room: &'a mut Option<Motions<f64>>,
+        storage: &'a mut Option<Motions<f64>>,
     ) -> Tracking<'a> {
-        let (motion, desired) = room.insert(at.motions(pair.a, pair.b, J));
+        let (motion, desired) = storage.insert(at.motions(pair.a, pair.b, J));
         Tracking::new(motion, desired)
     }
 

@@ -361,13 +361,13 @@ where
         if rank == 0 {
             return Err(LawError::Inputs);
         }
-        let (H, room, factor) = (&self.H, &mut self.scratch, &mut self.factor);
+        let (H, scratch, factor) = (&self.H, &mut self.scratch, &mut self.factor);
         let definite = redundancy > 0
             && (self.null_space).inverse_factor(
                 |i, j| H[(i, j)],
                 T::one(),
                 &self.weights,
-                room,
+                scratch,
                 factor,
             );
         if !definite {
@@ -471,19 +471,19 @@ where
     }
 
     /// Writes J (p x p) with `J J^T = H_N^-1`, for the [`metric`](Self::metric) or one [with priority](Self::metric_with_priority), if there are
-    /// redundant inputs: J keeps the digits that the small eps loses to rounding in H_N. `room` is scratch, p x p. Returns whether it wrote J;
+    /// redundant inputs: J keeps the digits that the small eps loses to rounding in H_N. `scratch` is p x p. Returns whether it wrote J;
     /// without redundant inputs H itself suffices.
     pub fn inverse_factor(
         &self,
         metric: &OMatrix<T, P, P>,
-        room: &mut OMatrix<T, P, P>,
+        scratch: &mut OMatrix<T, P, P>,
         factor: &mut OMatrix<T, P, P>,
     ) -> bool {
         let (H, H_N) = (&self.H, &self.H_N);
         let without_null_space = |i, j| metric[(i, j)] - (H_N[(i, j)] - H[(i, j)]);
         let (weights, eps) = (&self.weights, self.eps);
         self.redundancy() > 0
-            && (self.null_space).inverse_factor(without_null_space, eps, weights, room, factor)
+            && (self.null_space).inverse_factor(without_null_space, eps, weights, scratch, factor)
     }
 
     /// Writes the metric (p x p) for inputs at their limits with a priority rho (kg m^2) for the angular accelerations about body x and y; `tilts`

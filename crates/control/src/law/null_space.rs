@@ -176,7 +176,7 @@ where
     }
 
     /// Writes J (p x p) with `J J^T = (H + eps N)^-1` for an H with the null space of B, given by its entries. Returns false if H is not positive
-    /// definite outside the null space. `room` is scratch, p x p.
+    /// definite outside the null space. `scratch` is p x p.
     ///
     /// With the independent inputs E (p x r) and `E^T H E = (X X^T)^-1`, J is `[(1 - Y Y^T R) E X, Y / sqrt(eps)]`, so that eps costs no digits.
     pub fn inverse_factor(
@@ -184,31 +184,31 @@ where
         H: impl Fn(usize, usize) -> T,
         eps: T,
         weights: &OVector<T, P>,
-        room: &mut OMatrix<T, P, P>,
+        scratch: &mut OMatrix<T, P, P>,
         factor: &mut OMatrix<T, P, P>,
     ) -> bool {
         let (p, r) = (self.order.len(), self.rank);
-        room.fill_with_identity();
+        scratch.fill_with_identity();
         for i in 0..r {
             for j in 0..r {
-                room[(i, j)] = H(self.order[i], self.order[j]);
+                scratch[(i, j)] = H(self.order[i], self.order[j]);
             }
         }
-        if inverse_factor(room, factor.as_mut_slice()).is_err() {
+        if inverse_factor(scratch, factor.as_mut_slice()).is_err() {
             return false;
         }
         let least = tolerance::<T>(1e-12, 1e-6);
-        // Column j of `room` is free by now and stores column j of the result until its rows are in order.
+        // Column j of `scratch` is free by now and stores column j of the result until its rows are in order.
         for j in 0..r {
             let pivot = factor[(j, j)].recip();
-            if pivot * pivot <= least * room[(j, j)] {
+            if pivot * pivot <= least * scratch[(j, j)] {
                 return false;
             }
-            room.column_mut(j).fill(T::zero());
+            scratch.column_mut(j).fill(T::zero());
             for i in 0..r {
-                room[(self.order[i], j)] = factor[(i, j)];
+                scratch[(self.order[i], j)] = factor[(i, j)];
             }
-            let column = &mut room.as_mut_slice()[j * p..(j + 1) * p];
+            let column = &mut scratch.as_mut_slice()[j * p..(j + 1) * p];
             for y in self.basis() {
                 let part = weighted_dot(weights.as_slice(), y, column);
                 for (entry, y) in column.iter_mut().zip(y) {
@@ -216,7 +216,7 @@ where
                 }
             }
         }
-        factor.copy_from(room);
+        factor.copy_from(scratch);
         let scale = eps.sqrt().recip();
         let columns = factor.as_mut_slice()[r * p..].chunks_exact_mut(p);
         for (column, y) in columns.zip(self.basis()) {

@@ -8,8 +8,8 @@ use nalgebra::{Complex, DMatrix, Vector3};
 
 /// The most steps per eigenvalue: three are usual.
 const STEPS: usize = 40;
-/// After this many steps an exceptional shift breaks a cycle.
-const PATIENCE: usize = 10;
+/// Every so many steps an exceptional shift breaks a cycle.
+const EXCEPTIONAL: usize = 10;
 /// After this many, rounding errors of large entries prevent convergence: entries of that size count as zero.
 const ROUNDED: usize = 25;
 /// This fraction of the matrix counts as zero from the start: division by it could overflow.
@@ -47,7 +47,7 @@ pub(super) fn eigenvalues_of_hessenberg(H: &mut DMatrix<f64>) -> Option<Vec<Comp
                 if steps > STEPS {
                     return None;
                 }
-                let [sum, product] = if steps % PATIENCE == 0 {
+                let [sum, product] = if steps % EXCEPTIONAL == 0 {
                     let shift = H[(last, last)];
                     taken += shift;
                     (0..left).for_each(|i| H[(i, i)] -= shift);

@@ -95,14 +95,17 @@ impl LqrSettings {
         let (limits, interior) = (system.inputs.limits(), system.inputs.interior());
         let inside = DVector::from_column_slice(interior);
         let slack = &limits.bound - &limits.matrix * inside;
-        let room = DVector::from_fn(p, |j, _| {
+        let distances = DVector::from_fn(p, |j, _| {
             let along = limits.matrix.column(j);
             let far = along.iter().zip(&slack).filter(|(w, _)| **w != 0.0);
             far.map(|(w, slack)| slack / w.abs())
                 .fold(f64::INFINITY, f64::min)
         });
-        if room.iter().all(|room| room.is_finite() && *room > 0.0) {
-            return Ok(room);
+        if distances
+            .iter()
+            .all(|distance| distance.is_finite() && *distance > 0.0)
+        {
+            return Ok(distances);
         }
         Err(SettingsError::new(
             "inputs",

@@ -185,9 +185,9 @@ where
         }
         out.energies = Energies::default();
         // The first pair overwrites the previous result, the others add to it.
-        let (mut kept, mut room, mut reference_power) = (zero, None, zero);
+        let (mut kept, mut storage, mut reference_power) = (zero, None, zero);
         for of_pair in pairs {
-            let tracking = K::pair(at, of_pair, J, &mut room);
+            let tracking = K::pair(at, of_pair, J, &mut storage);
             let pair: &Pair<K::Scalar> = of_pair.borrow();
             let of_pair = match self.approach {
                 Approach::Particle => particle::forces(pair, &tracking),

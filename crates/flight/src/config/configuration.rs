@@ -16,7 +16,6 @@ use super::document::{Document, Fragment, Options};
 use super::estimator::EstimatorSection;
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
 use super::setpoints::SetpointsSection;
-use super::source::{Origin, Source};
 use super::tolerance::Tolerance;
 use super::vehicle::{self, Described};
 use super::{controller, reference};
@@ -80,17 +79,7 @@ impl Configuration {
     /// # Errors
     /// As for [`load`](Self::load).
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ConfigError> {
-        let source = Arc::new(Source {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            origin: Origin::Text,
-            included_by: None,
-        });
-        let options = Options {
-            config: name.into(),
-            ..Options::default()
-        };
-        let document = Document::build(&source, &options)?;
+        let document = Document::from_toml(name, text)?;
         let own_backend = document.entry("backend").is_none();
         Self::read_with(document, own_backend)
     }

@@ -120,7 +120,22 @@ impl Document {
         Template::load(options)?.with(&[])
     }
 
-    /// The same, for text that has been read already.
+    /// A document without flags from this text; `name` identifies it in messages, summary and logs.
+    pub(super) fn from_toml(name: &str, text: &str) -> Result<Self, ConfigError> {
+        let source = Arc::new(Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            origin: Origin::Text,
+            included_by: None,
+        });
+        let options = Options {
+            config: name.into(),
+            ..Options::default()
+        };
+        Self::build(&source, &options)
+    }
+
+    /// The same as [`load`](Self::load), for text that has been read already.
     pub(super) fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
         Template::build(source, options)?.with(&[])
     }

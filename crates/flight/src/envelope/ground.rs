@@ -9,7 +9,7 @@ use super::{Bound, Exceeded, Limit};
 use crate::supervisor::Response;
 use crate::truth::Truth;
 
-/// Nothing flies this far below the ground, m, however slowly it came there.
+/// A vehicle this far below the ground, m, has crashed, however slowly it sank.
 const DEPTH: f64 = 1.0;
 /// A vehicle without wheels turns over if it touches the ground this many times as fast along it as it may across.
 const SLIDE: f64 = 3.0;
@@ -19,7 +19,7 @@ const SLIDE: f64 = 3.0;
 pub struct Ground {
     /// The ground's height; `None` if unknown.
     height: Option<f64>,
-    /// Index in a frame of a simulation's contact speed, and its true state: whatever is measured, the vehicle itself hits the ground.
+    /// Index of a simulation's contact speed in its frames, and the true state: measurements may be wrong, but it is the true vehicle that hits the ground.
     contact: Option<usize>,
     truth: Option<Truth>,
     touchdown: Bound,

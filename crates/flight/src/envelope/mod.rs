@@ -291,7 +291,7 @@ struct Watched {
 /// # Construction
 impl Envelope {
     /// With these limits and the fences that they refer to. `settling` is the loop's settling time, s, if known;
-    /// `gravity` is that of the world; `usual` is the default response.
+    /// `gravity` is the acceleration due to gravity, m/s^2; `usual` is the default response.
     pub fn new(
         limits: &[Bound],
         fences: Vec<Fence>,
@@ -453,7 +453,7 @@ impl Envelope {
                         _ => continue,
                     }
                 }
-                // These are limits of the ground.
+                // `Ground` watches these.
                 Limit::Touchdown | Limit::Depth => continue,
             };
             // That of the verdict.
@@ -541,7 +541,7 @@ impl Envelope {
     }
 
     /// A vehicle that tumbles, holds its attitude by chance for some seconds and tumbles again has lost its reference,
-    /// whenever the flight ends. One that has come to rest at it has regained it.
+    /// even if the flight ends between two tumbles. A vehicle that has settled at its reference has regained it.
     fn mostly_lost(&self, flown: f64, energy: f64) -> Option<Ending> {
         let lost = self.lost.total();
         let most = lost > (0.5 * flown).max(TRANSIENT * self.settling);

@@ -5,7 +5,7 @@ use fly_hal::Description;
 use nalgebra::{Matrix3, Vector3};
 
 use super::sensor::{Kind, Sensor};
-use crate::binding::{StateBinding, bind};
+use crate::binding::{StateBinding, bind, list};
 use crate::config::{EstimatorSection, MagnetometerSection};
 
 /// The signal groups of an IMU.
@@ -44,14 +44,6 @@ pub enum EstimatorError {
     /// The filter's parameters are invalid.
     #[error("`estimator.filter.{0}`")]
     Parameter(#[from] ParameterError),
-}
-
-fn list(names: &[String]) -> String {
-    if names.is_empty() {
-        return "nothing".to_owned();
-    }
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
 }
 
 /// The bound sensors.

@@ -1,16 +1,16 @@
 //! Estimates the state from a backend's raw sensors: its frames go through the filter of [`fly_control::estimator`],
 //! and pose and twist come out as if the backend had measured them.
 //!
-//! Pilot, predictor and supervisor do not know where the state comes from. [`Estimation::take`] gives them a frame in
-//! which `pose.*` and `twist.*` are those of the estimate, and a reading that is doubted while the estimate is not good
-//! enough to fly on.
+//! Pilot, predictor and supervisor do not know where the state comes from. [`Estimation::take`] gives them a frame whose
+//! `pose.*` and `twist.*` hold the estimate, and marks the reading as faulty while the estimate is too uncertain to fly
+//! on.
 
 mod bind;
 mod report;
 mod sensor;
 mod start;
 
-use fly_control::estimator::{Delayed, EstimatorParameters, Imu, InvariantFilter, Verdict};
+use fly_control::estimator::{Delayed, EstimatorParameters, Imu, InvariantFilter, Judged, Verdict};
 use fly_hal::{Description, Frame, GroupStatus};
 use fly_lie::SE23;
 use nalgebra::Vector3;
@@ -21,7 +21,7 @@ pub use report::{EstimateError, EstimatorReport, SensorReport};
 use crate::binding::{GroupBinding, StateBinding, bind as bind_group};
 use crate::config::{EstimatorSection, StateSource};
 use crate::observation::check;
-use crate::pilot::{Reading, seconds};
+use crate::pilot::{Reading, nanoseconds, seconds};
 use crate::supervisor::{Fault, Uncertain};
 use sensor::{Kind, Sensor};
 use start::Start;
@@ -42,7 +42,7 @@ const DELAYS: [f64; 2] = [0.05, 0.25];
 /// Default correction timeouts (s): with motion capture, and with GNSS alone.
 const TIMEOUTS: [f64; 2] = [0.5, 2.0];
 
-/// How many times longer than both together a gyroscope or an accelerometer alone may repeat its numbers: they may be rounded.
+/// A gyroscope or an accelerometer alone may repeat its numbers for so many times as long as both together: coarse numbers repeat by chance.
 const ALONE: i64 = 5;
 
 /// Length of [`Estimation::numbers`] without the innovations of the sensors.
@@ -83,7 +83,7 @@ pub struct Estimation {
     error: EstimateError,
 }
 
-/// # What keeps it from converging
+/// # Why the estimate has not converged
 impl Estimation {
     /// Why the estimate has not converged, as far as it can be told.
     pub fn obstacle(&self) -> Option<String> {
@@ -95,7 +95,7 @@ impl Estimation {
         })
     }
 
-    /// The sensors of which everything came too late for the filter, if there are any.
+    /// Names the sensors whose measurements all came too late for the filter; `None` if there are none.
     fn too_late(&self) -> Option<String> {
         let late = |sensor: &&Sensor| sensor.counts.accepted == 0 && sensor.counts.late > 0;
         let names: Vec<_> = (self.sensors.iter().filter(late))
@@ -135,7 +135,7 @@ impl Estimation {
         (parts.iter().zip(self.limits).enumerate()).find_map(
             |(k, ((part, key, unit, scale), limit))| {
                 let largest = deviations[3 * k..3 * k + 3].iter();
-                // That of a covariance that is not positive is NaN, and stays so.
+                // A negative variance has the deviation NaN, which must not be lost among the others.
                 let largest = largest.fold(0.0, |most: f64, it| {
                     if most.is_nan() || *it <= most {
                         most
@@ -254,8 +254,8 @@ impl Estimation {
         &self.unused
     }
 
-    /// How far (m) the state that the flight uses may be from the true one because its fixes are: three standard
-    /// deviations of satellite navigation, where nothing else fixes the position.
+    /// How far (m) errors of the fixes may displace the state that the flight uses from the true one: three standard
+    /// deviations of satellite navigation, if no other sensor measures the position.
     pub fn fix_error(&self) -> f64 {
         let deviation = |sensor: &Sensor| match sensor.kind {
             Kind::Position { covariance, .. } => covariance.diagonal().max().sqrt(),
@@ -351,7 +351,7 @@ impl Estimation {
             }
         }
         self.expect_thawed(stamp, gyro).inspect_err(|_| {
-            // What repeats is no sample: the estimate goes stale, as without an IMU.
+            // Repeated numbers do not count as a sample: the estimate goes stale, as without an IMU.
             self.sample = last.zip(before);
         })?;
         if self.started.is_none() {
@@ -367,15 +367,7 @@ impl Estimation {
             let mut has_judged = false;
             let taken = filter.sample(stamp, &imu, |judged| {
                 has_judged = true;
-                let sensor = &mut sensors[judged.source];
-                sensor.judge(&judged);
-                let used = matches!(
-                    judged.verdict,
-                    Verdict::Accepted { .. } | Verdict::Widened { .. }
-                );
-                if used && sensor.fixes_position() {
-                    *corrected = Some(judged.stamp);
-                }
+                judge(sensors, corrected, &judged);
             });
             if let (Ok(()), Some(last)) = (taken, last) {
                 // Without a correction the present state is only propagated.
@@ -427,12 +419,7 @@ impl Estimation {
         let mut has_judged = false;
         let taken = filter.measure(stamp, index, &measurement, |judged| {
             has_judged = true;
-            let sensor = &mut sensors[judged.source];
-            sensor.judge(&judged);
-            let used = !matches!(judged.verdict, Verdict::Rejected { .. } | Verdict::Invalid);
-            if used && sensor.fixes_position() {
-                *corrected = Some(judged.stamp);
-            }
+            judge(sensors, corrected, &judged);
         });
         if has_judged {
             self.present = self.filter.present();
@@ -561,8 +548,15 @@ impl Estimation {
     }
 }
 
-/// Converts seconds to nanoseconds.
-#[allow(clippy::cast_possible_truncation)] // saturates
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
+/// Passes a verdict of the filter to its sensor, and notes the stamp of a position that `corrected` the estimate.
+fn judge(sensors: &mut [Sensor], corrected: &mut Option<i64>, judged: &Judged) {
+    let sensor = &mut sensors[judged.source];
+    sensor.judge(judged);
+    let has_corrected = matches!(
+        judged.verdict,
+        Verdict::Accepted { .. } | Verdict::Widened { .. }
+    );
+    if has_corrected && sensor.fixes_position() {
+        *corrected = Some(judged.stamp);
+    }
 }

@@ -8,7 +8,7 @@ use crate::pilot::seconds;
 
 /// How long (ns) to wait for an attitude sensor, once a position is known, before the attitude is found from the
 /// motion.
-const PATIENCE: i64 = 1_000_000_000;
+const ATTITUDE_TIMEOUT: i64 = 1_000_000_000;
 /// The specific force of a body at rest differs from gravity by at most this fraction.
 const AT_REST: f64 = 0.3;
 /// An alignment is good when its deviation is less than this, rad; one that is not good after this long (s) starts
@@ -169,7 +169,7 @@ impl Start {
             attitude,
             position: covariance.diagonal().max().sqrt(),
         };
-        let waits = time.saturating_sub(self.since?) < PATIENCE;
+        let waits = time.saturating_sub(self.since?) < ATTITUDE_TIMEOUT;
         let (force, count) = self.force;
         let force = force / count.max(1.0);
         let rests = (force.norm() / self.gravity.norm() - 1.0).abs() < AT_REST;

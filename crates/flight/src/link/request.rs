@@ -1,4 +1,4 @@
-//! What the vehicle does by itself on request: arm, take off, land, disarm. Each request is begun, then polled.
+//! Requests that the vehicle carries out by itself: arm, take off, land, disarm. Each request is begun, then polled.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// What the last frame says of this group, if it is valid.
+    /// Whether the first value of this group is true in the last frame; `None` if the group is missing or invalid, or its value is NaN.
     fn says(&self, group: Option<GroupBinding>) -> Option<bool> {
         let group = group.filter(|group| self.frame.groups[group.group].valid)?;
         let value = self.frame.values[group.values[0]];
@@ -170,7 +170,7 @@ impl Link {
         Ok(self.taking_off.is_some_and(|(_, is_up)| is_up))
     }
 
-    /// Whether the vehicle takes off by itself, was not commanded since, and has not refused to land.
+    /// Whether the vehicle is in a take-off of its own: no command was sent since, and it has not refused to land.
     pub fn takes_off(&self) -> bool {
         self.taking_off.is_some() && self.commanded_at.is_none() && !self.refused
     }

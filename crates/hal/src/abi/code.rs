@@ -197,7 +197,7 @@ impl ErrorRoom {
         let filled = std::mem::replace(&mut self.error, Self::empty(self.buffer));
         let message = filled.message_length.min(Self::CAPACITY);
         let help = filled.help_length.min(Self::CAPACITY - message);
-        // SAFETY: ours until `self` is dropped, and nobody writes to it now.
+        // SAFETY: owned by `self`, and no call that could write to it is in progress.
         let buffer: &[u8] = unsafe { self.buffer.as_ref() };
         let text = |range: Range<usize>| readable(&String::from_utf8_lossy(&buffer[range]));
         let span = filled.start..filled.end.max(filled.start);

@@ -142,6 +142,18 @@ pub enum Level {
     Fatal,
 }
 
+/// `TRACE` becomes [`Debug`](Level::Debug).
+impl From<tracing::Level> for Level {
+    fn from(level: tracing::Level) -> Self {
+        match level {
+            tracing::Level::ERROR => Self::Error,
+            tracing::Level::WARN => Self::Warning,
+            tracing::Level::INFO => Self::Info,
+            _ => Self::Debug,
+        }
+    }
+}
+
 /// The outcome of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {

@@ -11,7 +11,7 @@ const MS: i64 = 1_000_000;
 const RETRY: i64 = 300 * MS;
 
 /// … and given up after this, ns, in favour of the next one.
-const PATIENCE: i64 = 700 * MS;
+const TIMEOUT: i64 = 700 * MS;
 
 /// Number of `AUTOPILOT_VERSION`.
 const VERSION: u32 = 148;
@@ -90,7 +90,7 @@ impl Intervals {
                 )
             }
         };
-        if let Ok(ticket) = self.commands.begin(command, target, now, now + PATIENCE) {
+        if let Ok(ticket) = self.commands.begin(command, target, now, now + TIMEOUT) {
             self.current = Some((request, ticket));
             self.commands.poll(now, send);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fly_lie::{SE3, SO3};
-use nalgebra::{Matrix3, Matrix4, Vector3};
+use nalgebra::{Matrix3, Vector3};
 
 use super::mesh_error::MeshError;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
@@ -194,14 +194,7 @@ fn moment(vertices: &[Vector3<f64>], triangles: &[[usize; 3]]) -> SecondMoment<f
         let products = a * a.transpose() + b * b.transpose() + c * c.transpose();
         second += (products + sum * sum.transpose()) * (part / 20.0);
     }
-    let mut matrix = Matrix4::zeros();
-    matrix.fixed_view_mut::<3, 3>(0, 0).copy_from(&second);
-    matrix.fixed_view_mut::<3, 1>(0, 3).copy_from(&first);
-    matrix
-        .fixed_view_mut::<1, 3>(3, 0)
-        .copy_from(&first.transpose());
-    matrix[(3, 3)] = volume;
-    SecondMoment::from_matrix4(matrix).placed(&SE3::new(SO3::identity(), middle))
+    SecondMoment::of_moments(volume, first, second).placed(&SE3::new(SO3::identity(), middle))
 }
 
 /// # Files

@@ -50,7 +50,11 @@ impl<T: RealField + Copy> SecondMoment<T> {
     }
 
     fn assemble(weight: T, center: Vector3<T>, second: Matrix3<T>) -> Self {
-        let first = center * weight;
+        Self::of_moments(weight, center * weight, second)
+    }
+
+    /// From the moments of order 0, 1 and 2 about the origin.
+    pub(super) fn of_moments(weight: T, first: Vector3<T>, second: Matrix3<T>) -> Self {
         let mut matrix = Matrix4::zeros();
         matrix.fixed_view_mut::<3, 3>(0, 0).copy_from(&second);
         matrix.fixed_view_mut::<3, 1>(0, 3).copy_from(&first);

@@ -45,7 +45,7 @@ pub struct CriticalPoint {
 ///
 /// From starts spread over a box it takes Newton steps on Lagrange's system (A.112), which converge to minima, saddle points and maxima alike, and also steps
 /// that reduce `|∂V|`, which reach points that Newton's method misses but stall elsewhere. Points found are deflated, and further starts follow, until a round
-/// of them finds nothing new. Completeness is not proven; [`with_starts`](Self::with_starts) increases confidence.
+/// of them finds nothing new. Completeness is not proven.
 ///
 /// Non-isolated points are recognised by walking along the directions without curvature. Each connected set is listed once, with its dimension.
 ///
@@ -77,11 +77,12 @@ pub struct CriticalPoint {
 pub struct CriticalSearch<'a, M> {
     manifold: &'a M,
     bounds: Vec<[f64; 2]>,
-    starts: usize,
 }
 
 /// The most Newton steps: quadratic convergence needs few, points without curvature many.
 const STEPS: i32 = 120;
+/// The number of starts per round.
+const STARTS: usize = 48;
 /// The longest step, as a fraction of the box: far away the slope is a poor guide.
 const LONGEST: f64 = 0.15;
 /// Tolerance for identical points and for leaving the box, as a fraction of the box.
@@ -97,7 +98,7 @@ const WALK: f64 = 2e-3;
 
 /// # Construction
 impl<'a, M: Embedded> CriticalSearch<'a, M> {
-    /// For this manifold, with 48 starts per round, within these bounds of every configuration coordinate.
+    /// For this manifold, within these bounds of every configuration coordinate.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`] unless there is one pair of bounds per coordinate; [`CoordinatesError::NotFinite`] for bounds that are not finite or
@@ -112,18 +113,7 @@ impl<'a, M: Embedded> CriticalSearch<'a, M> {
                 configuration: super::error::list(&least),
             });
         }
-        Ok(Self {
-            manifold,
-            bounds,
-            starts: 48,
-        })
-    }
-
-    /// Sets the number of starts per round.
-    #[must_use]
-    pub fn with_starts(mut self, starts: usize) -> Self {
-        self.starts = starts;
-        self
+        Ok(Self { manifold, bounds })
     }
 }
 
@@ -154,7 +144,7 @@ impl<M: Embedded> CriticalSearch<'_, M> {
             bounds: &scaled,
             steepest: 0.0,
         };
-        let mut starts: Vec<_> = (0..self.starts).filter_map(|k| problem.start(k)).collect();
+        let mut starts: Vec<_> = (0..STARTS).filter_map(|k| problem.start(k)).collect();
         let slopes = starts.iter().map(|(_, here)| here.steepness);
         problem.steepest = slopes.fold(0.0, f64::max);
         if starts.is_empty() {
@@ -195,7 +185,7 @@ impl<M: Embedded> CriticalSearch<'_, M> {
                 break;
             }
             rounds += 1;
-            let fresh = rounds * self.starts..(rounds + 1) * self.starts;
+            let fresh = rounds * STARTS..(rounds + 1) * STARTS;
             starts = fresh.filter_map(|k| problem.start(k)).collect();
         }
         // Points from distant ends of one set may have been taken for two sets.

@@ -325,21 +325,6 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// The derivative of the subspace along the motion, `S_dot xi`: nonzero only for a universal joint.
-    pub fn subspace_rate(&self, x: &[T], xi: &[T]) -> Subspace<T> {
-        match self.kind {
-            JointKind::Universal { second } => {
-                // d/dt (R_2^T e_z) = (R_2^T e_z) x second q_2'
-                let first = about(&second, x[1]).inverse().act(&Vector3::z());
-                let rate = angular_twist(&(first.cross(&second) * xi[1]));
-                let mut rates = Subspace::zeros(2);
-                rates.columns_mut()[0] = self.turned(&rate);
-                rates
-            }
-            _ => Subspace::zeros(self.dof()),
-        }
-    }
-
     /// Whether the joint's axes are others than those of the frames that it connects.
     #[inline]
     pub(super) fn has_own_axes(&self) -> bool {

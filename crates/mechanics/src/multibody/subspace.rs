@@ -18,14 +18,6 @@ impl<T: RealField + Copy> Subspace<T> {
         }
     }
 
-    /// A subspace of this dimension, at most six, with zero columns.
-    pub(super) fn zeros(dim: usize) -> Self {
-        Self {
-            dim,
-            ..Self::empty()
-        }
-    }
-
     /// Appends a direction, of at most six.
     pub(super) fn push(&mut self, column: Vector6<T>) {
         self.columns[self.dim] = column;
@@ -40,7 +32,7 @@ impl<T: RealField + Copy> Subspace<T> {
         self
     }
 
-    pub(super) fn columns_mut(&mut self) -> &mut [Vector6<T>] {
+    fn columns_mut(&mut self) -> &mut [Vector6<T>] {
         &mut self.columns[..self.dim]
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use fly_mavlink::hil::Sensed;
 use fly_mavlink::hil::json::{ServoFrame, State};
 
+use super::cannot_listen;
 use super::served::{Served, Until};
 use crate::commands::pace::Pace;
 use crate::exit::{Exit, Failure};
@@ -23,12 +24,7 @@ pub fn serve(
     pace: Pace,
     until: Until,
 ) -> Result<(), Failure> {
-    let open = |error: io::Error| {
-        Failure::new(
-            Exit::Internal,
-            format_args!("cannot listen on {address}: {error}"),
-        )
-    };
+    let open = cannot_listen(address);
     let socket = UdpSocket::bind(address).map_err(open)?;
     socket.set_read_timeout(Some(LOOK)).map_err(open)?;
     let address = socket.local_addr().map_err(open)?;

@@ -6,6 +6,7 @@ mod report;
 mod served;
 mod settings;
 
+use std::io;
 use std::net::SocketAddr;
 
 use fly_flight::{McapFile, Plant, backend};
@@ -45,25 +46,25 @@ const SENSORS: [(&str, &str, Option<f64>); 4] = [
 
 /// Serves until it is interrupted, and prints what happened.
 pub fn run(
-    wish: &ServeArguments,
+    command: &ServeArguments,
     options: Options,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    let (autopilot, port, usual_rate) = match wish.autopilot {
+    let (autopilot, port, usual_rate) = match command.autopilot {
         AutopilotKind::Px4 => (Autopilot::Px4, 4560, 250.0),
         AutopilotKind::Ardupilot => (Autopilot::Ardupilot, 9002, 1000.0),
     };
-    let (configuration, section) = configuration(wish, options, usual_rate)?;
+    let (configuration, section) = configuration(command, options, usual_rate)?;
     let outputs = settings::outputs(&configuration, &section, autopilot)?;
-    let address = (wish.address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], port)));
+    let address = (command.address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], port)));
     let interruptions = Interruptions::watch(false);
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let backend = backend::load(&configuration, &search, false)?;
     let mut log = McapFile::new(destination(
         &configuration.document,
         &configuration.flight,
-        wish.log.as_deref(),
+        command.log.as_deref(),
     ));
     let plant = Plant::new(&configuration, backend, &mut log)?;
     for note in outputs.notes() {
@@ -72,10 +73,10 @@ pub fn run(
     let mut served = Served::new(plant, outputs, &configuration)?;
     let until = served::Until {
         interrupted: interruptions.flag(),
-        duration: wish.duration,
+        duration: command.duration,
     };
-    let pace = Pace::new(wish.speed);
-    let ended = match wish.autopilot {
+    let pace = Pace::new(command.speed);
+    let ended = match command.autopilot {
         AutopilotKind::Px4 => px4::serve(address, section.origin, &mut served, pace, until),
         AutopilotKind::Ardupilot => ardupilot::serve(address, &mut served, pace, until),
     };
@@ -95,13 +96,13 @@ pub fn run(
 
 /// The configuration at the autopilot's rate, with sensors.
 fn configuration(
-    wish: &ServeArguments,
+    command: &ServeArguments,
     mut options: Options,
     usual_rate: f64,
 ) -> Result<(Configuration, ServeSettings), Failure> {
     let document = Document::load(&options)?;
     let section = settings::read(&document)?;
-    let rate = wish.rate.or(section.rate_hz).unwrap_or(usual_rate);
+    let rate = command.rate.or(section.rate_hz).unwrap_or(usual_rate);
     options.set.push(format!("flight.rate_hz={rate}"));
     let simulated = Configuration::read(document)?.backend.plugin == "sim";
     if simulated {
@@ -121,4 +122,14 @@ fn configuration(
     }
     let configuration = Configuration::read(Document::load(&options)?)?;
     Ok((configuration, section))
+}
+
+/// The failure of opening a socket at this address.
+fn cannot_listen(address: SocketAddr) -> impl Fn(io::Error) -> Failure + Copy {
+    move |error| {
+        Failure::new(
+            Exit::Internal,
+            format_args!("cannot listen on {address}: {error}"),
+        )
+    }
 }

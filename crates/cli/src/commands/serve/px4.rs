@@ -12,9 +12,10 @@ use fly_mavlink::dialect::{
 use fly_mavlink::hil::px4::{self, Encoder};
 use fly_mavlink::hil::{Origin, Sensed, Wire};
 
+use super::cannot_listen;
 use super::served::{Served, Until};
 use crate::commands::pace::Pace;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// The plant's own ids.
 const IDENTITY: Identity = Identity {
@@ -41,12 +42,7 @@ pub fn serve(
     pace: Pace,
     until: Until,
 ) -> Result<(), Failure> {
-    let open = |error: io::Error| {
-        Failure::new(
-            Exit::Internal,
-            format_args!("cannot listen on {address}: {error}"),
-        )
-    };
+    let open = cannot_listen(address);
     let listener = TcpListener::bind(address).map_err(open)?;
     listener.set_nonblocking(true).map_err(open)?;
     let address = listener.local_addr().map_err(open)?;

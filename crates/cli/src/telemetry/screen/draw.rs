@@ -14,7 +14,7 @@ use super::snapshot::{ErrorNow, Input, ModeNow, Quantity, Snapshot};
 const WIDE: u16 = 84;
 /// Width of a number.
 const NUMBER: usize = 8;
-/// Fewest lines that messages are given where there is room for them at all.
+/// Fewest lines of messages, if any fit.
 const MESSAGES: u16 = 3;
 /// Narrower bars say nothing.
 const SHORTEST_BAR: usize = 3;
@@ -69,7 +69,7 @@ struct Section {
     lines: Vec<Line<'static>>,
 }
 
-/// Draws everything that there is room for, what matters most first.
+/// Draws everything that fits, what matters most first.
 pub fn draw(frame: &mut Frame, snapshot: &Snapshot, paint: Paint) {
     let area = frame.area();
     let note = snapshot.note.as_ref().filter(|_| area.height >= 10);
@@ -122,13 +122,13 @@ fn column(
         if lines.is_empty() {
             continue;
         }
-        let room = usize::from(area.height.saturating_sub(kept + 1));
-        if room == 0 {
+        let height = usize::from(area.height.saturating_sub(kept + 1));
+        if height == 0 {
             break;
         }
-        if lines.len() > room {
-            let left_out = lines.len() - room + 1;
-            lines.truncate(room - 1);
+        if lines.len() > height {
+            let left_out = lines.len() - height + 1;
+            lines.truncate(height - 1);
             lines.push(Line::styled(format!("… and {left_out} more"), DIM));
         }
         area = section(frame, area, title, lines);
@@ -136,8 +136,8 @@ fn column(
     if let Some((snapshot, paint)) = messages
         && area.height >= 2
     {
-        let room = usize::from(area.height - 1);
-        let lines = said(snapshot, usize::from(area.width), room, paint);
+        let height = usize::from(area.height - 1);
+        let lines = said(snapshot, usize::from(area.width), height, paint);
         section(frame, area, "Messages", lines);
     }
 }
@@ -173,9 +173,9 @@ fn header(snapshot: &Snapshot, width: u16, paint: Paint) -> Vec<Line<'static>> {
         let since = format!(" since {since:.1} s");
         // The mode is seen whatever the name is.
         let taken = text.chars().count();
-        let room = width.saturating_sub(taken + 2);
-        let name: String = snapshot.name.chars().take(room).collect();
-        let left = room.saturating_sub(name.chars().count() + since.chars().count());
+        let columns = width.saturating_sub(taken + 2);
+        let name: String = snapshot.name.chars().take(columns).collect();
+        let left = columns.saturating_sub(name.chars().count() + since.chars().count());
         first = vec![
             Span::styled(name, BOLD),
             Span::raw("  "),
@@ -194,9 +194,12 @@ fn header(snapshot: &Snapshot, width: u16, paint: Paint) -> Vec<Line<'static>> {
     }
     let mut second = vec![Span::raw(text.clone())];
     if let Some(duration) = snapshot.duration {
-        let room = width.saturating_sub(text.chars().count() + 2).min(40);
+        let columns = width.saturating_sub(text.chars().count() + 2).min(40);
         second.insert(0, Span::raw("  "));
-        second.insert(0, bar([0.0, snapshot.time / duration], room, paint.bar()));
+        second.insert(
+            0,
+            bar([0.0, snapshot.time / duration], columns, paint.bar()),
+        );
     }
     vec![Line::from(first), Line::from(second)]
 }
@@ -261,12 +264,12 @@ fn error(error: &ErrorNow, width: usize, paint: Paint) -> Line<'static> {
     }
     let name = error.name.strip_suffix(" error").unwrap_or(error.name);
     let name = format!("{name:<8}");
-    let room = width.saturating_sub(name.chars().count() + text.chars().count() + 1);
+    let columns = width.saturating_sub(name.chars().count() + text.chars().count() + 1);
     Line::from(vec![
         Span::styled(name, DIM),
         Span::raw(text),
         Span::raw(" "),
-        Span::styled(history(&error.past, room), paint.bar()),
+        Span::styled(history(&error.past, columns), paint.bar()),
     ])
 }
 
@@ -278,7 +281,7 @@ fn input(input: &Input, width: usize, label: usize, paint: Paint) -> Line<'stati
         input.unit,
         at.unwrap_or("")
     );
-    let room = width.saturating_sub(label + 2 + value.chars().count());
+    let columns = width.saturating_sub(label + 2 + value.chars().count());
     let [low, high] = input.limits;
     let part = |value: f64| (value - low) / (high - low);
     let style = if at.is_some() {
@@ -287,9 +290,9 @@ fn input(input: &Input, width: usize, label: usize, paint: Paint) -> Line<'stati
         paint.bar()
     };
     let bar = if part(input.value).is_finite() {
-        bar([part(0.0), part(input.value)], room, style)
+        bar([part(0.0), part(input.value)], columns, style)
     } else {
-        Span::raw(" ".repeat(room))
+        Span::raw(" ".repeat(columns))
     };
     let style = if at.is_some() {
         paint.warning()
@@ -304,11 +307,11 @@ fn input(input: &Input, width: usize, label: usize, paint: Paint) -> Line<'stati
     ])
 }
 
-/// The last messages that so many lines have room for.
-fn said(snapshot: &Snapshot, width: usize, room: usize, paint: Paint) -> Vec<Line<'static>> {
+/// The last messages that fit into so many lines.
+fn said(snapshot: &Snapshot, width: usize, height: usize, paint: Paint) -> Vec<Line<'static>> {
     let mut lines: Vec<Line> = Vec::new();
     for event in snapshot.messages.iter().rev() {
-        if lines.len() >= room {
+        if lines.len() >= height {
             break;
         }
         let (word, style) = match event.level {
@@ -328,7 +331,7 @@ fn said(snapshot: &Snapshot, width: usize, room: usize, paint: Paint) -> Vec<Lin
                 .map(|line| Line::styled(line, style)),
         );
     }
-    lines.truncate(room);
+    lines.truncate(height);
     lines.reverse();
     lines
 }

@@ -14,7 +14,6 @@ use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
 use super::sections::{BackendSection, FlightSection};
-use super::source::{Origin, Source};
 use super::tree::{Node, Value};
 
 pub use names::{SEPARATOR, name_in_world};
@@ -90,17 +89,7 @@ impl FleetConfiguration {
     /// # Errors
     /// As for [`load`](Self::load).
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ConfigError> {
-        let source = Arc::new(Source {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            origin: Origin::Text,
-            included_by: None,
-        });
-        let options = Options {
-            config: name.into(),
-            ..Options::default()
-        };
-        Self::read(Document::build(&source, &options)?)
+        Self::read(Document::from_toml(name, text)?)
     }
 
     /// Reads and checks a document.

@@ -32,9 +32,9 @@ struct Text {
 
 impl Text {
     fn append(&mut self, more: &str) {
-        let room = &mut self.bytes[self.length..];
-        let length = more.len().min(room.len());
-        room[..length].copy_from_slice(&more.as_bytes()[..length]);
+        let free = &mut self.bytes[self.length..];
+        let length = more.len().min(free.len());
+        free[..length].copy_from_slice(&more.as_bytes()[..length]);
         self.length += length;
     }
 }

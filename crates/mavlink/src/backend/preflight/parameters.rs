@@ -9,13 +9,13 @@ use super::Record;
 use crate::{ParameterOutcome, ParameterValue, Ticket, Vehicle};
 
 /// Longest time for reading parameters, ns.
-const PATIENCE: i64 = 3_000_000_000;
+const READ_TIMEOUT: i64 = 3_000_000_000;
 
 /// An answer to the first question comes within this, ns; it is asked again after 0.4 s.
 const AT_ONCE: i64 = 380_000_000;
 
 /// After three questions without an answer, on a link that lost none of the others, a parameter is not there, ns.
-/// Where arming depends on it, it is asked for as long as [`PATIENCE`] lasts: all three may have been lost.
+/// Where arming depends on it, it is asked for as long as [`READ_TIMEOUT`] lasts: all three may have been lost.
 const QUIET: i64 = 1_200_000_000;
 
 /// Pause between two polls.
@@ -288,7 +288,7 @@ pub(crate) fn read(
     asked: &[(&str, bool)],
 ) -> Result<Vec<Option<ParameterValue>>, Error> {
     let now = monotonic_now();
-    let deadline = now.saturating_add(PATIENCE);
+    let deadline = now.saturating_add(READ_TIMEOUT);
     let mut tickets = Vec::new();
     for (name, needed) in asked {
         let parameters = vehicle.parameters().map_err(unusable)?;
@@ -311,7 +311,7 @@ fn set(
     value: ParameterValue,
 ) -> Result<ParameterOutcome, Error> {
     let now = monotonic_now();
-    let deadline = now.saturating_add(PATIENCE);
+    let deadline = now.saturating_add(READ_TIMEOUT);
     let parameters = vehicle.parameters().map_err(unusable)?;
     let ticket = parameters
         .set(name, value, now, deadline)

@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 /// Whether a vehicle follows the reference's yaw.
 pub enum Yaw {
     Followed,
-    /// It cannot be held.
+    /// The yaw cannot be held.
     GivenUp {
         /// One of these takes over when the body turns as fast about its axis, if that is soon.
         spins: Vec<Arc<SpinDesign>>,
@@ -23,8 +23,8 @@ pub enum Yaw {
 
 /// The largest error of the yaw rate that counts while the yaw is given up, rad/s.
 const YAW_RATE: f64 = 1.0;
-/// A spin takes over at the latest when the body turns by this angle within a lag of its rotors, rad: the law, whose thrusts act about axes that have turned
-/// on, loses it soon.
+/// A spin takes over at the latest when the body turns by this angle within a lag of its rotors, rad: the thrusts then act about axes that have turned
+/// since they were commanded, and the law soon loses control.
 const TURN: f64 = 0.3;
 /// A spin takes over if the body turns so fast within this time, s. A body that takes longer has little torque about the
 /// vertical left over, and the law holds it for minutes.
@@ -35,7 +35,7 @@ impl Yaw {
         matches!(self, Self::GivenUp { .. })
     }
 
-    /// The spin that takes over in this state, `elapsed` s after the last.
+    /// The spin that takes over in this state, `elapsed` s after the last call.
     pub fn taken_over(&mut self, elapsed: f64, state: &State<f64>) -> Option<Arc<SpinDesign>> {
         let Self::GivenUp { spins, since } = self else {
             return None;

@@ -33,8 +33,8 @@ impl Descent {
         }
     }
 
-    /// The same for a vehicle that this governor leads: over the place where it can stop. Its velocity is believed as far as it is near that of
-    /// the last `reference`, before the governor: a limit may have been exceeded by a measurement only, which the governor has followed.
+    /// A descent over the place where the vehicle can stop, to which this governor leads it. The measured velocity counts only as far as it is near that of
+    /// the last `reference`, before the governor: a wrong measurement may have exceeded the limit, and the governor follows measurements.
     pub fn where_it_stops(
         state: &State<f64>,
         rate: f64,
@@ -71,7 +71,7 @@ impl Descent {
         self.is_led
     }
 
-    /// The vehicle has arrived: from now on the law follows by itself, so that it notices the ground.
+    /// The vehicle has arrived: from now on the law follows the descent directly, so that contact with the ground shows in its input.
     pub fn arrive(&mut self) {
         self.is_led = false;
     }
@@ -155,7 +155,7 @@ mod tests {
 
     /// Of a vehicle at 8 m/s and its reference.
     fn moving() -> (Governor, State<f64>, ReferencePoint) {
-        let vehicle = include_str!("../../../configs/vehicles/quadcopter.toml");
+        let vehicle = include_str!("../../../../configs/vehicles/quadcopter.toml");
         let vehicle = fly_mechanics::Vehicle::from_toml(vehicle).expect("a vehicle");
         let limits = GovernorLimits {
             speed: 10.0,

@@ -1,0 +1,60 @@
+//! The spinning hovers that are designed before the flight, for the loss of an actuator.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use fly_control::analysis::Attainable;
+use fly_control::spin::SpinDesign;
+use fly_mechanics::Vehicle;
+
+/// The spins that are prepared for the loss of one actuator.
+pub(super) struct PreparedSpins {
+    /// Its inputs.
+    pub lost: Range<usize>,
+    /// Whether the vehicle cannot hover in any other way, so that it spins at once.
+    pub is_needed: bool,
+    /// The slowest if it is needed, else those in both directions; at least one.
+    pub designs: Vec<Arc<SpinDesign>>,
+}
+
+impl PreparedSpins {
+    /// The spins of each actuator without which the vehicle cannot hover at rest but can hover spinning.
+    pub fn all(vehicle: &Vehicle) -> Vec<Self> {
+        let actuators = vehicle.rotors.rotor_ranges();
+        actuators
+            .filter_map(|lost| Self::new(vehicle, lost))
+            .collect()
+    }
+
+    fn new(vehicle: &Vehicle, lost: Range<usize>) -> Option<Self> {
+        let p = vehicle.rotors.input_dim();
+        let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; p], vec![f64::INFINITY; p]);
+        lower[lost.clone()].fill(0.0);
+        upper[lost.clone()].fill(0.0);
+        let bounds = [lower.as_slice(), upper.as_slice()];
+        let attainable = Attainable::within(vehicle, bounds);
+        if attainable == Attainable::Hover {
+            return None;
+        }
+        let is_needed = attainable == Attainable::Nothing;
+        let most = if is_needed { 1 } else { usize::MAX };
+        let found = SpinDesign::all(vehicle, bounds).take(most);
+        let designs: Vec<_> = found.map(Arc::new).collect();
+        (!designs.is_empty()).then_some(Self {
+            lost,
+            is_needed,
+            designs,
+        })
+    }
+
+    /// Whether these bounds fix this actuator's inputs at 0 and leave all others as they are.
+    pub fn fits(&self, [lower, upper]: [&[f64]; 2]) -> bool {
+        (0..lower.len()).all(|j| {
+            if self.lost.contains(&j) {
+                lower[j] == 0.0 && upper[j] == 0.0
+            } else {
+                lower[j].is_infinite() && upper[j].is_infinite()
+            }
+        })
+    }
+}
