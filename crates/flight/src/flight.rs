@@ -117,8 +117,10 @@ impl Flight<'_> {
         if let Some(fault) = self.link.clock_fault() {
             return Some(End::Backend(fault));
         }
-        if self.link.was_disarmed() {
-            self.disarmed(tick.time);
+        if self.link.was_disarmed()
+            && let Some(end) = self.disarmed(tick.time)
+        {
+            return Some(end);
         }
         // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
@@ -221,13 +223,18 @@ impl Flight<'_> {
         }
     }
 
-    /// The vehicle says that it is disarmed. In a failsafe it may have noticed the ground by itself; otherwise somebody has taken it.
-    fn disarmed(&mut self, time: i64) {
+    /// The vehicle says that it is disarmed. In a failsafe, or where its reference lands, it has noticed the ground by itself; otherwise somebody has
+    /// taken it.
+    fn disarmed(&mut self, time: i64) -> Option<End> {
+        let at = self.link.since_first(time);
         if self.mode().is_failsafe() {
             self.pilot.touched_down(time);
-            return;
+            return None;
         }
-        let at = self.link.since_first(time);
+        if self.pilot.has_landed() {
+            tracing::info!("{at:.3} s: the vehicle has landed and disarmed itself");
+            return Some(End::Completed);
+        }
         let note = format!(
             "{at:.3} s: the vehicle says that it is disarmed, and nobody has asked it to land"
         );
@@ -235,6 +242,7 @@ impl Flight<'_> {
         self.notes.push(note);
         self.link.give_up_control();
         self.pilot.taken_over(time);
+        None
     }
 
     fn write(&mut self, time: i64) -> (bool, Option<End>) {

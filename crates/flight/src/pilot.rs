@@ -204,6 +204,9 @@ impl Pilot {
                 setpoints.listen(frame);
             }
         }
+        if let Some((height, _)) = vertical(&self.parts).filter(|_| self.known) {
+            self.touchdown.watch(height);
+        }
         self.watch_failures();
         let told = (!matches!(reading, Reading::None(_))).then_some(frame);
         let crash = self.watch_ground(told);
@@ -312,6 +315,17 @@ impl Pilot {
     /// How far the armed vehicle must climb by itself, m; `None` if it need not.
     pub fn climb(&self) -> Option<f64> {
         Some(self.climb).filter(|height| *height > 0.0)
+    }
+
+    /// Whether the vehicle, which says that it is disarmed, has followed its reference to the ground.
+    pub fn has_landed(&self) -> bool {
+        let predictor = &self.parts.predictor;
+        let heights = predictor.tracked().zip(predictor.tracked_motion());
+        heights.is_some_and(|(body, (pose, _))| {
+            let goal = predictor.pose(body, &self.point().configuration);
+            let below = goal.translation.z - pose.translation.z;
+            self.touchdown.has_landed(&self.parts, below)
+        })
     }
 
     /// The vehicle stands where it is.

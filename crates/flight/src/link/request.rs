@@ -319,6 +319,8 @@ impl Link {
         // However the flight ended, the vehicle may be in the air: its motors must not be stopped.
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
+            // One that has landed and disarmed itself may refuse to land.
+            Err(_) if self.says(self.armed) == Some(false) => Ok(()),
             Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
             // A plugin that panicked is not called again.
             Err(error) if !self.land_past_the_calls() => Err(format!(

@@ -17,8 +17,9 @@ const NEAR: f64 = 0.3;
 /// for one that stands: it would be disarmed in the air.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Touchdown {
-    /// Height at which the vehicle stood when it was armed, m.
+    /// Height at which the vehicle stood when it was armed, m, and the greatest since.
     stood: Option<f64>,
+    highest: f64,
     /// Whether it is landing by itself: it does not take our commands.
     pub(super) lands_by_itself: bool,
     /// Since when it appears to rest on the ground, ns.
@@ -32,7 +33,24 @@ pub(super) struct Touchdown {
 impl Touchdown {
     /// It stands at this height, m.
     pub(super) fn stands_at(&mut self, height: f64) {
-        self.stood = Some(height);
+        (self.stood, self.highest) = (Some(height), height);
+    }
+
+    /// It is at this height, m.
+    pub(super) fn watch(&mut self, height: f64) {
+        self.highest = self.highest.max(height);
+    }
+
+    /// Whether a vehicle that says that it is disarmed has landed where its reference is, `below` m above it: it has flown since it was armed, and is
+    /// near the ground, or stands.
+    pub(super) fn has_landed(&self, parts: &Parts, below: f64) -> bool {
+        let Some((height, _)) = vertical(parts) else {
+            return false;
+        };
+        let ground = parts.ground_height.or(self.stood);
+        let has_flown = (self.stood).is_none_or(|stood| self.highest > stood + NEAR);
+        let is_low = ground.map_or_else(|| stands(parts), |ground| height <= ground + NEAR);
+        has_flown && is_low && below < 2.0 * NEAR
     }
 
     /// No failsafe flies the vehicle.

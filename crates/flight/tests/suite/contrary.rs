@@ -49,6 +49,23 @@ fn a_vehicle_that_disarms_itself_has_been_taken() {
     );
 }
 
+/// An autopilot that notices the ground by itself, below a reference that lands there.
+#[test]
+fn a_vehicle_that_has_landed_may_disarm_itself() {
+    let ((vehicle, journal), mut nowhere) = (troubled(Trouble::Lands), Discard);
+    let set = [
+        "flight.take_off=true",
+        "flight.duration=10",
+        "reference={ kind = \"waypoints\", points = [{ position = [0, 0, 1] }, { position = [0, 0, 0.4] }], max_speed = 10, max_acceleration = 50 }",
+    ];
+    let summary = Flight::new(&hovering(&set), vehicle, &mut nowhere)
+        .unwrap()
+        .run();
+    assert_eq!(summary.end, End::Completed);
+    let told = journal.lock().unwrap();
+    assert_eq!(*told, ["arm", "take off", "write", "land", "stop"]);
+}
+
 #[test]
 fn a_vehicle_whose_frames_are_not_armed_is_not_flown() {
     let (summary, told) = flown(Trouble::StaysDisarmed, &["safety.request_timeout=1"]);

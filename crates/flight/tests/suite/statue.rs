@@ -48,6 +48,8 @@ pub enum Trouble {
     CannotLand,
     /// It disarms itself at the hundredth command.
     Disarms,
+    /// It comes down then, disarms itself, and refuses to land.
+    Lands,
     /// It says that it is armed, but its frames do not.
     StaysDisarmed,
     /// From the hundredth command on its frames do not tell whether it is armed, nor who controls it.
@@ -123,7 +125,12 @@ impl Backend for Statue {
     fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
         self.tell("write");
         self.commands += 1;
-        self.armed &= self.trouble != Trouble::Disarms || self.commands < 100;
+        if matches!(self.trouble, Trouble::Disarms | Trouble::Lands) && self.commands >= 100 {
+            self.armed = false;
+        }
+        if self.trouble == Trouble::Lands && self.commands >= 100 {
+            self.height = 0.0;
+        }
         Ok(())
     }
 
@@ -183,7 +190,7 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
-        if self.trouble == Trouble::CannotLand {
+        if matches!(self.trouble, Trouble::CannotLand | Trouble::Lands) {
             return Err(Error::unsupported("it cannot land"));
         }
         (self.landing, self.climb) = ((request == Request::Land).then_some(LANDING), None);

@@ -3,11 +3,15 @@
 
 use fly_control::inputs::ReferenceInputs;
 use fly_lie::SE3;
-use fly_mechanics::{State, Vehicle};
-use nalgebra::{DMatrix, Vector6};
+use fly_mechanics::{Polytope, State, Vehicle};
+use nalgebra::{DMatrix, DVector, Vector6};
 
 use super::Findings;
+use crate::telemetry::significant;
 use fly_control::inputs::rank;
+
+/// A vehicle that can lift less than this many times its weight has hardly anything left to correct errors.
+const LEAST_LIFT: f64 = 1.1;
 
 pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     let rotors = &vehicle.rotors;
@@ -93,10 +97,26 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
             "hover",
             format_args!("{thrusts}: {excess:.2} N beyond the limits"),
         );
-    } else {
-        findings.passed(
-            "hover",
-            format_args!("{thrusts}, {:.2} N inside the limits", -excess),
-        );
+        return;
     }
+    let inside = format!("{thrusts}, {:.2} N inside the limits", -excess);
+    let lift = lift(vehicle.rotors.limits(), &held.input);
+    if lift < LEAST_LIFT {
+        let lift = significant(lift, 3);
+        findings.warning(
+            "hover",
+            format_args!("{inside}: it can lift {lift} times its weight; less than {LEAST_LIFT} leaves hardly anything to correct errors"),
+        );
+    } else {
+        findings.passed("hover", inside);
+    }
+}
+
+/// By what factor the inputs of a hover can be multiplied within the limits.
+fn lift(limits: &Polytope, hover: &DVector<f64>) -> f64 {
+    let rows = &limits.matrix * hover;
+    (rows.iter().zip(limits.bound.iter()))
+        .filter(|(row, _)| **row > 0.0)
+        .map(|(row, bound)| bound / row)
+        .fold(f64::INFINITY, f64::min)
 }
