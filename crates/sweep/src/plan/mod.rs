@@ -4,6 +4,7 @@
 //! Of the keys with a grid, the last one written changes fastest. Random values depend only on the plan's seed, the
 //! flight's number and the key.
 
+mod keys;
 mod read;
 mod variation;
 
@@ -78,6 +79,10 @@ impl Plan {
             let variation = read::flag(argument)?;
             written.varied.retain(|other| other.key != variation.key);
             written.varied.push(variation);
+        }
+        let conflicts = keys::conflicts(&written.fixed, &written.varied);
+        if !conflicts.is_empty() {
+            return Err(conflicts.into());
         }
         let mut base = options.base.clone();
         if base.config.as_os_str().is_empty() {
@@ -419,3 +424,6 @@ fn no_configuration(place: Option<SourceSpan>) -> ConfigError {
     }
     .into()
 }
+
+#[cfg(test)]
+mod tests;

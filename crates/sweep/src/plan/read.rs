@@ -6,6 +6,7 @@ use fly_flight::config::{Assignment, ConfigError, Diagnostic, Origin, Source, So
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::keys::plain;
 use super::variation::{Distribution, Values, Variation};
 use fly_table::{Cell, Kind};
 
@@ -222,12 +223,7 @@ impl Reader {
                     self.varied(&path, below, to)?;
                 }
                 _ => {
-                    let variation = self.variation(&path, self.place(key.span()), value)?;
-                    if to.iter().any(|other| other.key == variation.key) {
-                        return Err(Diagnostic::new(format!("`{path}` is varied twice"))
-                            .at(variation.key_place, "expected every key once"));
-                    }
-                    to.push(variation);
+                    to.push(self.variation(&path, self.place(key.span()), value)?);
                 }
             }
         }
@@ -322,7 +318,7 @@ impl Reader {
             }
         };
         Ok(Variation {
-            key: key.to_owned(),
+            key: plain(key),
             key_place,
             place: self.place(value.span()),
             values,

@@ -1,0 +1,109 @@
+//! Reading and checking plans, without flights.
+
+use super::*;
+
+/// A plan of the shipped quadcopter.
+fn plan(tables: &str) -> Result<Plan, ConfigError> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.toml");
+    let text = format!("config = \"quadcopter.toml\"\n{tables}\n");
+    std::fs::write(&file, text).unwrap();
+    Plan::read(&PlanOptions {
+        file: Some(file),
+        ..PlanOptions::default()
+    })
+}
+
+/// The errors of a plan, and the place of the first.
+fn told(tables: &str) -> (Vec<String>, (usize, usize)) {
+    let error = plan(tables).unwrap_err();
+    let all = error.diagnostics();
+    let titles = all.iter().map(|one| one.title.clone()).collect();
+    (titles, all[0].place.as_ref().unwrap().line_column())
+}
+
+#[test]
+fn of_varied_keys_none_is_a_part_of_another() {
+    let position = "backend.sim.initial.position";
+    let (titles, place) = told(&format!(
+        "[vary]\n'{position}' = {{ ball = 1 }}\n'{position}.0' = {{ uniform = [5, 6] }}"
+    ));
+    assert_eq!(
+        titles,
+        [format!(
+            "`{position}.0`, which is varied, is a part of `{position}`, which is varied"
+        )]
+    );
+    assert_eq!(place, (4, 1));
+    let (titles, _) = told(
+        "[vary]\n'controller.limits.speed' = { values = [3] }\n'controller.limits' = { values = [false, { tilt_deg = 30 }] }",
+    );
+    let expected =
+        "`controller.limits`, which is varied, contains `controller.limits.speed`, which is varied";
+    assert_eq!(titles, [expected]);
+    let (titles, place) =
+        told("[vary]\nflight.duration = { values = [1] }\n'flight.duration' = { values = [2] }");
+    assert_eq!(
+        (titles, place),
+        (vec!["`flight.duration` is varied twice".to_owned()], (4, 1))
+    );
+    // Siblings, and keys that only begin with the same letters.
+    let apart = format!(
+        "[vary]\n'{position}.0' = {{ uniform = [5, 6] }}\n'{position}.1' = {{ uniform = [5, 6] }}\n'{position}.10' = {{ uniform = [5, 6] }}"
+    );
+    plan(&apart).unwrap();
+}
+
+#[test]
+fn a_flag_replaces_the_same_key_however_it_is_written() {
+    let with = |vary: &str| {
+        Plan::read(&PlanOptions {
+            base: Options {
+                config: "quadcopter.toml".into(),
+                ..Options::default()
+            },
+            vary: vec!["flight.duration={values=[1]}".into(), vary.into()],
+            ..PlanOptions::default()
+        })
+    };
+    let replaced = with("\"flight\" . 'duration'={values=[2, 3]}").unwrap();
+    assert_eq!(replaced.flights(), 2);
+    assert_eq!(replaced.columns()[0].name, "flight.duration");
+    let error = with("flight={values=[{duration=2}]}").unwrap_err();
+    let first = &error.diagnostics()[0];
+    assert_eq!(
+        first.title,
+        "`flight`, which is varied, contains `flight.duration`, which is varied"
+    );
+    assert_eq!(first.notes, ["`flight.duration` is varied at --vary"]);
+}
+
+#[test]
+fn no_key_is_set_and_varied() {
+    for (set, title) in [
+        (
+            "backend.sim.initial.position = [0, 0, 1]",
+            "`backend.sim.initial.position` is set and varied",
+        ),
+        (
+            "backend.sim.initial.position.0 = 1",
+            "`backend.sim.initial.position.0`, which is set, is a part of `backend.sim.initial.position`, which is varied",
+        ),
+        (
+            "backend.sim.initial = { position = [0, 0, 1] }",
+            "`backend.sim.initial`, which is set, contains `backend.sim.initial.position`, which is varied",
+        ),
+        (
+            "flight.seed = 7",
+            "`flight.seed` is set, but every flight gets its own",
+        ),
+    ] {
+        let vary = "[vary]\n'backend.sim.initial.position' = { ball = 1 }";
+        let (titles, (line, _)) = told(&format!("[set]\n{set}\n{vary}"));
+        assert_eq!((titles, line), (vec![title.to_owned()], 3));
+    }
+    let (titles, _) = told("[set]\n'flight.seed' = 7\n[vary]\n'flight.seed' = { values = [1] }");
+    assert_eq!(titles, ["`flight.seed` is set and varied"]);
+    plan("[set]\nflight = { duration = 2 }\n[vary]\n'controller.limits' = { values = [false] }")
+        .unwrap();
+}
