@@ -107,3 +107,57 @@ fn no_key_is_set_and_varied() {
     plan("[set]\nflight = { duration = 2 }\n[vary]\n'controller.limits' = { values = [false] }")
         .unwrap();
 }
+
+/// Keys of the configuration are enough to see it: nothing is flown.
+fn checked(tables: &str) -> Result<Vec<String>, FlightError> {
+    let plan = plan(tables).unwrap();
+    plan.checked(&|all| {
+        Configuration::read(plan.template.with(all)?)?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_refused_plan_blames_no_other_key() {
+    let error = checked(
+        "[vary]\n'flight.rate_hz' = { values = [250, 500] }\n'flight.duraton' = { values = [1.0] }",
+    );
+    let FlightError::Configuration(error) = error.unwrap_err() else {
+        panic!("another error");
+    };
+    let titles: Vec<&str> = (error.diagnostics().iter())
+        .map(|one| one.title.as_str())
+        .collect();
+    assert_eq!(titles, ["unknown key `flight.duraton`"]);
+}
+
+/// Both values are right, but not together: what is said of them is TOML.
+#[test]
+fn combinations_are_told_as_toml() {
+    let plan = plan(
+        "[vary]\n'flight.log' = { values = [\"a.mcap\", [\n1, # one\n2]] }\n'controller.limits' = { values = [false, { tilt_deg = 30 }] }",
+    )
+    .unwrap();
+    let not_both = |all: &[Assignment]| {
+        let has = |key: &str| all.iter().any(|one| one.key == key);
+        if has("flight.log") && has("controller.limits") && has(SEED) {
+            let first = all.iter().map(variation::shown).collect::<Vec<_>>();
+            if first[..2] == ["\"a.mcap\"", "false"] || first[0] == "[1, 2]" {
+                return Err(ConfigError::from(Diagnostic::new("not both")).into());
+            }
+        }
+        Ok(())
+    };
+    let end = ": not both; such flights become rows with the verdict `not_flown`";
+    let log = "cannot be flown with `controller.limits` = false";
+    assert_eq!(
+        plan.checked(&not_both).unwrap(),
+        [
+            format!("`flight.log` = \"a.mcap\" {log}{end}"),
+            format!("`flight.log` = [1, 2] {log}{end}"),
+            format!(
+                "`controller.limits` = false cannot be flown with `flight.log` = \"a.mcap\"{end}"
+            ),
+        ]
+    );
+}

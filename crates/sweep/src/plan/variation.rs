@@ -194,21 +194,15 @@ impl Variation {
     }
 
     /// Representative values: every listed one, the ends of ranges, else a random value.
-    pub fn trials(&self, seed: u64) -> Vec<(Vec<Cell>, Assignment)> {
-        let with = |point: u64, cells: Vec<Cell>| {
-            let assignment = self.assignment(point, &cells);
-            (cells, assignment)
-        };
+    pub fn trials(&self, seed: u64) -> Vec<Assignment> {
+        let at = |point: u64| self.assignment(point, &self.cells(point, seed, 0));
         match &self.values {
-            Values::Listed { .. } => (0..self.points())
-                .map(|point| with(point, self.cells(point, seed, 0)))
-                .collect(),
-            Values::Linspace { count, .. } => [0, count - 1]
-                .map(|point| with(point, self.cells(point, seed, 0)))
-                .into(),
+            Values::Listed { .. } => (0..self.points()).map(at).collect(),
+            Values::Linspace { count, .. } => [0, count - 1].map(at).into(),
             Values::Random(distribution) => {
                 let trials = distribution.trials(&mut Stream::new(seed, 0, &self.key));
-                trials.into_iter().map(|cells| with(0, cells)).collect()
+                let trials = trials.iter().map(|cells| self.assignment(0, cells));
+                trials.collect()
             }
         }
     }
@@ -245,13 +239,27 @@ pub(crate) fn value(cell: &Cell) -> String {
 }
 
 /// One value, or an array of several.
-pub(crate) fn toml(cells: &[Cell]) -> String {
+fn toml(cells: &[Cell]) -> String {
     match cells {
         [one] => value(one),
         several => {
             let parts: Vec<String> = several.iter().map(value).collect();
             format!("[{}]", parts.join(", "))
         }
+    }
+}
+
+/// An assigned value as TOML in one line.
+pub(crate) fn shown(assignment: &Assignment) -> String {
+    let place = &assignment.place;
+    match &assignment.value {
+        Some(value) => value.clone(),
+        None => match place.source.text.get(place.span.clone()) {
+            Some(text) if text.contains('\n') => text
+                .parse()
+                .map_or_else(|_| text.to_owned(), |value: toml::Value| value.to_string()),
+            text => text.unwrap_or_default().to_owned(),
+        },
     }
 }
 
