@@ -26,6 +26,8 @@ const VARIATIONS: [&str; 9] = [
 ];
 /// Largest number of points in one key's grid.
 const MOST_POINTS: f64 = 1e6;
+/// Longest array or table that a message shows, bytes.
+const LONGEST_FOUND: usize = 60;
 
 /// The content of a plan.
 #[derive(Debug, Default)]
@@ -123,11 +125,26 @@ impl Reader {
     }
 
     fn wrong(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Diagnostic {
-        let found = kind_of(value.get_ref());
+        let found = self.found(value);
         Diagnostic::new(format!("`{key}` is not valid")).at(
             self.place(value.span()),
             format!("expected {expected}, found {found}"),
         )
+    }
+
+    /// A value in a message: as it is written, if it is short.
+    fn found(&self, value: &Spanned<DeValue<'_>>) -> String {
+        let text = &self.source.text[self.place(value.span()).span];
+        let is_written = match value.get_ref() {
+            DeValue::Array(_) => true,
+            DeValue::Table(_) => text.starts_with('{'),
+            _ => false,
+        };
+        if is_written && text.len() <= LONGEST_FOUND && !text.contains('\n') {
+            text.to_owned()
+        } else {
+            kind_of(value.get_ref())
+        }
     }
 
     /// A key of the plan itself.

@@ -22,6 +22,12 @@ fn told(tables: &str) -> (Vec<String>, (usize, usize)) {
     (titles, all[0].place.as_ref().unwrap().line_column())
 }
 
+/// What is said beside the caret of `flight.duration`.
+fn label(variation: &str) -> String {
+    let error = plan(&format!("[vary]\nflight.duration = {variation}")).unwrap_err();
+    error.diagnostics()[0].label.to_string()
+}
+
 #[test]
 fn of_varied_keys_none_is_a_part_of_another() {
     let position = "backend.sim.initial.position";
@@ -106,6 +112,44 @@ fn no_key_is_set_and_varied() {
     assert_eq!(titles, ["`flight.seed` is set and varied"]);
     plan("[set]\nflight = { duration = 2 }\n[vary]\n'controller.limits' = { values = [false] }")
         .unwrap();
+}
+
+#[test]
+fn errors_show_what_was_found() {
+    for (variation, expected) in [
+        (
+            "{ uniform = [1, -1] }",
+            "expected two numbers, the smaller first, found [1, -1]",
+        ),
+        (
+            "{ log_uniform = [0, 500] }",
+            "expected two positive numbers, the smaller first, found [0, 500]",
+        ),
+        (
+            "{ normal = [500, -1] }",
+            "expected [mean, standard deviation], which is not negative, found [500, -1]",
+        ),
+        (
+            "{ linspace = [1, 2, 2.5] }",
+            "expected [from, to, count] with a whole count from 1 to 1000000, found [1, 2, 2.5]",
+        ),
+        (
+            "{ ball = { r = 1 } }",
+            "expected a radius, not negative, found { r = 1 }",
+        ),
+        (
+            "{ uniform = [1,\n2, 3] }",
+            "expected numbers [from, to], found an array of 3",
+        ),
+    ] {
+        assert_eq!(label(variation), expected);
+    }
+    let flag = |vary: &str| {
+        let error = read::flag(vary).unwrap_err();
+        error.diagnostics()[0].label.to_string()
+    };
+    let expected = "expected two numbers, the smaller first, found [1, -1]";
+    assert_eq!(flag("flight.duration={uniform=[1, -1]}"), expected);
 }
 
 /// Keys of the configuration are enough to see it: nothing is flown.
