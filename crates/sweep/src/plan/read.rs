@@ -267,19 +267,7 @@ impl Reader {
         let name = format!("{key}: {}", kind.get_ref());
         let values = match kind.get_ref().as_ref() {
             "values" => self.listed(&name, given)?,
-            "linspace" => {
-                let [from, to, count] = self.numbers(&name, given, "[from, to, count]")?;
-                if count.fract() != 0.0 || !(1.0..=MOST_POINTS).contains(&count) {
-                    return Err(self.wrong(
-                        &name,
-                        given,
-                        &format!("[from, to, count] with a whole count from 1 to {MOST_POINTS}"),
-                    ));
-                }
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1 to 1e6
-                let count = count as u64;
-                Values::Linspace { from, to, count }
-            }
+            "linspace" => self.linspace(&name, given)?,
             "uniform" => {
                 let [from, to] = self.ordered(&name, given, f64::MIN)?;
                 Values::Random(Distribution::Uniform(from, to))
@@ -339,6 +327,34 @@ impl Reader {
             key_place,
             place: self.place(value.span()),
             values,
+        })
+    }
+
+    /// `linspace = [from, to, count]`: whole numbers, if the ends are written so and the steps fit, else numbers.
+    fn linspace(&self, name: &str, given: &Spanned<DeValue<'_>>) -> Result<Values, Diagnostic> {
+        let [from, to, count] = self.numbers(name, given, "[from, to, count]")?;
+        let wrong = |expected: &str| self.wrong(name, given, expected);
+        if count.fract() != 0.0 || !(1.0..=MOST_POINTS).contains(&count) {
+            return Err(wrong(&format!(
+                "[from, to, count] with a whole count from 1 to {MOST_POINTS}"
+            )));
+        }
+        let ends = given.get_ref().as_array().and_then(|array| {
+            let end = |place: usize| whole(array.get(place)?.get_ref());
+            Some((end(0)?, end(1)?))
+        });
+        if count == 1.0 && ends.map_or(from != to, |(from, to)| from != to) {
+            return Err(wrong(
+                "[from, to, count] with a count of at least 2, as both ends are included",
+            ));
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1 to 1e6
+        let count = count as u64;
+        Ok(match ends {
+            Some((from, to)) if to.abs_diff(from).is_multiple_of((count - 1).max(1)) => {
+                Values::WholeSteps { from, to, count }
+            }
+            _ => Values::Linspace { from, to, count },
         })
     }
 

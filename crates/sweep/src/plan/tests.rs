@@ -114,6 +114,64 @@ fn no_key_is_set_and_varied() {
         .unwrap();
 }
 
+/// Whole numbers fit keys of both types.
+#[test]
+fn whole_steps_are_integers() {
+    let plan_of = |key: &str, steps: &str| {
+        plan(&format!("[vary]\n'{key}' = {{ linspace = {steps} }}")).unwrap()
+    };
+    let cells = |plan: &Plan| -> Vec<Cell> {
+        let flights = 0..plan.flights();
+        flights.map(|i| plan.parameters(i)[0].clone()).collect()
+    };
+    let seeds = plan_of("flight.seed", "[1, 7, 3]");
+    assert_eq!(cells(&seeds), [1, 4, 7].map(Cell::Integer));
+    assert_eq!(seeds.columns()[0].kind, Kind::Integer);
+    for (flight, seed) in [(0, 1), (1, 4), (2, 7)] {
+        let configuration = seeds.configuration(flight).unwrap();
+        assert_eq!(configuration.flight.seed, seed);
+    }
+    let duration = plan_of("flight.duration", "[8, 2, 3]");
+    assert_eq!(cells(&duration), [8, 5, 2].map(Cell::Integer));
+    duration.configuration(1).unwrap();
+    // Every step of these is beyond an `i64` or an `f64`.
+    let far = plan_of(
+        "flight.seed",
+        "[-9223372036854775807, 9223372036854775807, 3]",
+    );
+    assert_eq!(cells(&far), [-i64::MAX, 0, i64::MAX].map(Cell::Integer),);
+    for (steps, expected) in [
+        ("[1, 2, 3]", vec![1.0, 1.5, 2.0]),
+        ("[1.0, 3, 3]", vec![1.0, 2.0, 3.0]),
+        ("[1, 3e0, 3]", vec![1.0, 2.0, 3.0]),
+    ] {
+        let floats = plan_of("flight.duration", steps);
+        let expected: Vec<Cell> = expected.into_iter().map(Cell::Float).collect();
+        assert_eq!(cells(&floats), expected, "{steps}");
+        assert_eq!(floats.columns()[0].kind, Kind::Float);
+    }
+    // Their tables differ, so their journals must.
+    assert_ne!(
+        plan_of("flight.duration", "[1, 3, 3]").identity(),
+        plan_of("flight.duration", "[1.0, 3, 3]").identity()
+    );
+}
+
+#[test]
+fn one_step_has_equal_ends() {
+    assert_eq!(
+        label("{ linspace = [100, 500, 1] }"),
+        "expected [from, to, count] with a count of at least 2, as both ends are included, found [100, 500, 1]"
+    );
+    // Equal as floats.
+    let near = label("{ linspace = [9007199254740993, 9007199254740992, 1] }");
+    assert!(near.contains("a count of at least 2"), "{near}");
+    let one = plan("[vary]\nflight.duration = { linspace = [5, 5, 1] }").unwrap();
+    assert_eq!(one.parameters(0)[0], Cell::Integer(5));
+    assert_eq!(one.flights(), 1);
+    plan("[vary]\nflight.duration = { linspace = [5.5, 5.5, 1] }").unwrap();
+}
+
 #[test]
 fn errors_show_what_was_found() {
     for (variation, expected) in [

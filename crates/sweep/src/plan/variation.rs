@@ -26,6 +26,8 @@ pub(crate) enum Values {
     },
     /// `count` equal steps from the first value to the second.
     Linspace { from: f64, to: f64, count: u64 },
+    /// The same of whole numbers.
+    WholeSteps { from: i64, to: i64, count: u64 },
     /// A new random value in every flight.
     Random(Distribution),
 }
@@ -134,7 +136,7 @@ impl Variation {
     pub fn points(&self) -> u64 {
         match &self.values {
             Values::Listed { cells, .. } => cells.len() as u64,
-            Values::Linspace { count, .. } => *count,
+            Values::Linspace { count, .. } | Values::WholeSteps { count, .. } => *count,
             Values::Random(_) => 1,
         }
     }
@@ -144,6 +146,7 @@ impl Variation {
         let kinds = match &self.values {
             Values::Listed { kinds, .. } => kinds.clone(),
             Values::Linspace { .. } => vec![Kind::Float],
+            Values::WholeSteps { .. } => vec![Kind::Integer],
             Values::Random(distribution) => distribution.kinds(),
         };
         let many = kinds.len() > 1;
@@ -173,6 +176,12 @@ impl Variation {
                 };
                 vec![Cell::Float(value)]
             }
+            Values::WholeSteps { from, to, count } => {
+                let last = i128::from(count.saturating_sub(1).max(1));
+                let length = i128::from(*to) - i128::from(*from);
+                let value = i128::from(*from) + length * i128::from(point) / last;
+                vec![Cell::Integer(i64::try_from(value).unwrap_or(*to))]
+            }
             Values::Random(distribution) => {
                 distribution.draw(&mut Stream::new(seed, index, &self.key))
             }
@@ -198,7 +207,9 @@ impl Variation {
         let at = |point: u64| self.assignment(point, &self.cells(point, seed, 0));
         match &self.values {
             Values::Listed { .. } => (0..self.points()).map(at).collect(),
-            Values::Linspace { count, .. } => [0, count - 1].map(at).into(),
+            Values::Linspace { count, .. } | Values::WholeSteps { count, .. } => {
+                [0, count - 1].map(at).into()
+            }
             Values::Random(distribution) => {
                 let trials = distribution.trials(&mut Stream::new(seed, 0, &self.key));
                 let trials = trials.iter().map(|cells| self.assignment(0, cells));
@@ -217,6 +228,7 @@ impl Variation {
                 format!("{:?}", texts.collect::<Vec<_>>())
             }
             Values::Linspace { from, to, count } => format!("linspace {from:?} {to:?} {count}"),
+            Values::WholeSteps { from, to, count } => format!("linspace {from} {to} {count}"),
             Values::Random(distribution) => format!("{distribution:?}"),
         };
         format!("{} = {values}", self.key)
