@@ -1,5 +1,6 @@
 //! `fly sweep`: flies a campaign.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use fly_flight::{FlightError, Summary, backend};
@@ -33,6 +34,7 @@ pub fn run(
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let build = build(&plan, &search)?;
     let plan = plan.built_by(&build, command.any_build);
+    expect_folder(&out(&plan, command, "", "journal"))?;
     if let Some(index) = command.rerun {
         return rerun(&plan, index, command, arguments, terminal);
     }
@@ -102,6 +104,9 @@ pub fn run(
     Ok(Exit::Flown)
 }
 
+/// The extensions of the files of a campaign.
+const FILES: [&str; 3] = ["journal", "parquet", "csv"];
+
 /// The exit codes of `fly`.
 const CODES: ExitCodes = ExitCodes {
     flown: |summary| Exit::from(summary) as u8,
@@ -147,10 +152,35 @@ fn cores() -> usize {
 
 /// The path of a file of this campaign.
 fn out(plan: &Plan, command: &SweepArguments, suffix: &str, end: &str) -> PathBuf {
-    let stem = command.out.clone().unwrap_or_else(|| plan.name().into());
+    let stem = (command.out.as_deref()).map_or_else(|| plan.name().into(), |out| stem(out, plan));
     let mut path = stem.into_os_string();
     path.push(format!("{suffix}.{end}"));
     path.into()
+}
+
+/// `--out` without the extension of one of the files; in a folder that ends with `/`, the plan's name.
+fn stem(out: &Path, plan: &Plan) -> PathBuf {
+    let is_folder = out.file_name().is_none() || out.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if is_folder {
+        return out.join(plan.name());
+    }
+    let own = |end: &OsStr| FILES.iter().any(|own| end.eq_ignore_ascii_case(own));
+    match out.extension() {
+        Some(end) if own(end) => out.with_extension(""),
+        _ => out.to_owned(),
+    }
+}
+
+/// Rejects a path in a folder that does not exist.
+fn expect_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Failure::new(
+            Exit::Usage,
+            format_args!("the folder `{}` does not exist", folder.display()),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Rejects places of the tables where other files are, such as one that the flights read: any file, if the campaign is `new`.

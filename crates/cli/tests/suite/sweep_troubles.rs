@@ -299,6 +299,37 @@ fn many_shards_are_merged_with_few_open_files() {
     assert!(tables(&folder, "whole") == tables(&folder, "plan"));
 }
 
+/// `--out` names the files without their extensions, but one of them is no part of the name.
+#[test]
+fn out_is_a_path_in_a_folder_that_exists() {
+    let folder = Folder::new();
+    folder.write("plan.toml", &SHORT.replace("12", "1"));
+    let sweep = |out: &str| folder.ends(&["sweep", "plan.toml", "--out", out], 0);
+    for (out, name) in [
+        ("a.csv", "a"),
+        ("b.parquet", "b"),
+        ("c.journal", "c"),
+        ("v1.2", "v1.2"),
+        ("./", "plan"),
+    ] {
+        sweep(out);
+        for end in ["journal", "parquet", "csv"] {
+            assert!(folder.path(&format!("{name}.{end}")).is_file(), "{out}");
+            assert!(!folder.path(&format!("{out}.{end}")).exists() || name == out);
+        }
+    }
+    let before = folder.files();
+    let nowhere = ["sweep", "plan.toml", "--out", "nodir/vv"];
+    for more in [&[][..], &["--rerun", "0"], &["--merge", "a.journal"]] {
+        folder.fails(
+            &[&nowhere[..], more].concat(),
+            2,
+            "error: the folder `nodir` does not exist\n",
+        );
+    }
+    assert_eq!(folder.files(), before);
+}
+
 /// Tables replace tables of campaigns, never another file: above all not one that the flights read.
 #[test]
 fn files_of_others_are_not_replaced() {

@@ -468,8 +468,13 @@ fn mistakes_in_a_plan_are_shown_where_they_are() {
         let before = folder.files();
         let (_, told) = folder.ends(&["sweep", "plan.toml"], 2);
         contains(&told, expected);
+        assert!(!told.contains("cannot be flown"), "{told}");
         assert_eq!(folder.files(), before, "nothing was flown");
     };
+    check(
+        "\"controller.limits\" = { values = [false] }\n\"backend.sim.wind.velocity.0\" = { uniform = [1, 2] }",
+        "with `backend.sim.wind.velocity.0` = 1.0",
+    );
     check(
         "\"flight.duraton\" = { values = [1.0] }",
         "\

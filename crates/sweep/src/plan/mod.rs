@@ -4,6 +4,7 @@
 //! Of the keys with a grid, the last one written changes fastest. Random values depend only on the plan's seed, the
 //! flight's number and the key.
 
+mod keys;
 mod read;
 mod variation;
 
@@ -62,6 +63,9 @@ pub struct Plan {
     mixes_builds: bool,
 }
 
+/// Tries to begin a flight with these values.
+type Flies<'a> = &'a dyn Fn(&[Assignment]) -> Result<(), FlightError>;
+
 /// # Reading
 impl Plan {
     /// Reads a plan and its configuration. Use [`check`](Self::check) to find out whether it can be flown.
@@ -77,7 +81,12 @@ impl Plan {
         for argument in &options.vary {
             let variation = read::flag(argument)?;
             written.varied.retain(|other| other.key != variation.key);
+            written.fixed.retain(|set| set.key != variation.key);
             written.varied.push(variation);
+        }
+        let conflicts = keys::conflicts(&written.fixed, &written.varied);
+        if !conflicts.is_empty() {
+            return Err(conflicts.into());
         }
         let mut base = options.base.clone();
         if base.config.as_os_str().is_empty() {
@@ -161,19 +170,25 @@ impl Plan {
     /// # Errors
     /// All problems found, with their places; or the backend cannot be loaded or is not a simulation.
     pub fn check(&self, search: &SearchPath) -> Result<(), FlightError> {
-        self.try_with(&self.fixed, search)?;
+        for text in self.checked(&|all| self.try_with(all, search))? {
+            tracing::warn!("{text}");
+        }
+        Ok(())
+    }
+
+    /// The same, with what tries a flight. Returns the first combinations that are invalid, in words: none of a plan
+    /// that is refused, as its invalid values are those of the first flight too, beside which others are tried.
+    fn checked(&self, flies: Flies<'_>) -> Result<Vec<String>, FlightError> {
+        flies(&self.fixed)?;
         let mut found: Vec<Diagnostic> = Vec::new();
         let mut together: Vec<String> = Vec::new();
         {
             // The backend's warnings have been shown once.
             let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
-            self.check_values(search, &mut found, &mut together)?;
-        }
-        for text in together {
-            tracing::warn!("{text}");
+            self.check_values(flies, &mut found, &mut together)?;
         }
         if found.is_empty() {
-            Ok(())
+            Ok(together)
         } else {
             Err(FlightError::Configuration(found.into()))
         }
@@ -182,20 +197,19 @@ impl Plan {
     /// Checks every value with those of the first flight and, if it is invalid there, alone and with those of others.
     fn check_values(
         &self,
-        search: &SearchPath,
+        flies: Flies<'_>,
         found: &mut Vec<Diagnostic>,
         together: &mut Vec<String>,
     ) -> Result<(), FlightError> {
         let others = self.others();
         for (place, variation) in self.varied.iter().enumerate() {
-            for (cells, assignment) in variation.trials(self.seed) {
-                let computed = assignment.value.is_some();
+            for assignment in variation.trials(self.seed) {
                 let beside = |flight: u64| {
                     let mut all = self.drawn(flight).assignments;
                     all[self.fixed.len() + place] = assignment.clone();
                     all
                 };
-                let Err(error) = self.try_with(&beside(0), search) else {
+                let Err(error) = flies(&beside(0)) else {
                     continue;
                 };
                 let FlightError::Configuration(error) = error else {
@@ -206,18 +220,10 @@ impl Plan {
                 }
                 let mut alone = self.fixed.clone();
                 alone.push(assignment.clone());
-                let fits = |all: &[Assignment]| self.try_with(all, search).is_ok();
+                let fits = |all: &[Assignment]| flies(all).is_ok();
                 if fits(&alone) || others.iter().any(|flight| fits(&beside(*flight))) {
-                    let own = format!("`{}` = {}", variation.key, variation::toml(&cells));
-                    let others = self.told(0, place);
-                    let why = outcome::one_line(&FlightError::Configuration(error));
-                    let beside = if others.is_empty() { "" } else { " with " };
-                    let text = format!(
-                        "{own} cannot be flown{beside}{others}: {why}; such flights become rows with the verdict `{}`",
-                        outcome::NOT_FLOWN
-                    );
                     if together.len() < WARNINGS {
-                        together.push(text);
+                        together.push(self.combination(place, &assignment, error));
                     }
                     continue;
                 }
@@ -230,16 +236,29 @@ impl Plan {
                         continue;
                     }
                     let diagnostic = diagnostic.clone();
-                    found.push(if computed {
-                        let value = variation::toml(&cells);
-                        diagnostic.note(format!("with `{}` = {value}", variation.key))
-                    } else {
-                        diagnostic
+                    found.push(match &assignment.value {
+                        Some(value) => {
+                            diagnostic.note(format!("with `{}` = {value}", variation.key))
+                        }
+                        None => diagnostic,
                     });
                 }
             }
         }
         Ok(())
+    }
+
+    /// That a value is invalid beside those of the first flight, in words.
+    fn combination(&self, place: usize, assignment: &Assignment, error: ConfigError) -> String {
+        let others = self.told(0, place);
+        let beside = if others.is_empty() { "" } else { " with " };
+        format!(
+            "`{}` = {} cannot be flown{beside}{others}: {}; such flights become rows with the verdict `{}`",
+            assignment.key,
+            variation::shown(assignment),
+            outcome::one_line(&FlightError::Configuration(error)),
+            outcome::NOT_FLOWN
+        )
     }
 
     /// Representative flights other than the first: [`OTHERS`] of them, evenly spaced over the plan.
@@ -259,7 +278,8 @@ impl Plan {
         let others = all.filter(|(place, _)| *place != but);
         let words = others.map(|(_, (variation, point))| {
             let cells = variation.cells(point, self.seed, flight);
-            format!("`{}` = {}", variation.key, variation::toml(&cells))
+            let assignment = variation.assignment(point, &cells);
+            format!("`{}` = {}", variation.key, variation::shown(&assignment))
         });
         words.collect::<Vec<_>>().join(", ")
     }
@@ -419,3 +439,6 @@ fn no_configuration(place: Option<SourceSpan>) -> ConfigError {
     }
     .into()
 }
+
+#[cfg(test)]
+mod tests;

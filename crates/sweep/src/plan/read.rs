@@ -6,6 +6,7 @@ use fly_flight::config::{Assignment, ConfigError, Diagnostic, Origin, Source, So
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::keys::plain;
 use super::variation::{Distribution, Values, Variation};
 use fly_table::{Cell, Kind};
 
@@ -25,6 +26,8 @@ const VARIATIONS: [&str; 9] = [
 ];
 /// Largest number of points in one key's grid.
 const MOST_POINTS: f64 = 1e6;
+/// Longest array or table that a message shows, bytes.
+const LONGEST_FOUND: usize = 60;
 
 /// The content of a plan.
 #[derive(Debug, Default)]
@@ -122,11 +125,26 @@ impl Reader {
     }
 
     fn wrong(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Diagnostic {
-        let found = kind_of(value.get_ref());
+        let found = self.found(value);
         Diagnostic::new(format!("`{key}` is not valid")).at(
             self.place(value.span()),
             format!("expected {expected}, found {found}"),
         )
+    }
+
+    /// A value in a message: as it is written, if it is short.
+    fn found(&self, value: &Spanned<DeValue<'_>>) -> String {
+        let text = &self.source.text[self.place(value.span()).span];
+        let is_written = match value.get_ref() {
+            DeValue::Array(_) => true,
+            DeValue::Table(_) => text.starts_with('{'),
+            _ => false,
+        };
+        if is_written && text.len() <= LONGEST_FOUND && !text.contains('\n') {
+            text.to_owned()
+        } else {
+            kind_of(value.get_ref())
+        }
     }
 
     /// A key of the plan itself.
@@ -222,12 +240,7 @@ impl Reader {
                     self.varied(&path, below, to)?;
                 }
                 _ => {
-                    let variation = self.variation(&path, self.place(key.span()), value)?;
-                    if to.iter().any(|other| other.key == variation.key) {
-                        return Err(Diagnostic::new(format!("`{path}` is varied twice"))
-                            .at(variation.key_place, "expected every key once"));
-                    }
-                    to.push(variation);
+                    to.push(self.variation(&path, self.place(key.span()), value)?);
                 }
             }
         }
@@ -254,19 +267,7 @@ impl Reader {
         let name = format!("{key}: {}", kind.get_ref());
         let values = match kind.get_ref().as_ref() {
             "values" => self.listed(&name, given)?,
-            "linspace" => {
-                let [from, to, count] = self.numbers(&name, given, "[from, to, count]")?;
-                if count.fract() != 0.0 || !(1.0..=MOST_POINTS).contains(&count) {
-                    return Err(self.wrong(
-                        &name,
-                        given,
-                        &format!("[from, to, count] with a whole count from 1 to {MOST_POINTS}"),
-                    ));
-                }
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1 to 1e6
-                let count = count as u64;
-                Values::Linspace { from, to, count }
-            }
+            "linspace" => self.linspace(&name, given)?,
             "uniform" => {
                 let [from, to] = self.ordered(&name, given, f64::MIN)?;
                 Values::Random(Distribution::Uniform(from, to))
@@ -322,10 +323,38 @@ impl Reader {
             }
         };
         Ok(Variation {
-            key: key.to_owned(),
+            key: plain(key),
             key_place,
             place: self.place(value.span()),
             values,
+        })
+    }
+
+    /// `linspace = [from, to, count]`: whole numbers, if the ends are written so and the steps fit, else numbers.
+    fn linspace(&self, name: &str, given: &Spanned<DeValue<'_>>) -> Result<Values, Diagnostic> {
+        let [from, to, count] = self.numbers(name, given, "[from, to, count]")?;
+        let wrong = |expected: &str| self.wrong(name, given, expected);
+        if count.fract() != 0.0 || !(1.0..=MOST_POINTS).contains(&count) {
+            return Err(wrong(&format!(
+                "[from, to, count] with a whole count from 1 to {MOST_POINTS}"
+            )));
+        }
+        let ends = given.get_ref().as_array().and_then(|array| {
+            let end = |place: usize| whole(array.get(place)?.get_ref());
+            Some((end(0)?, end(1)?))
+        });
+        if count == 1.0 && ends.map_or(from != to, |(from, to)| from != to) {
+            return Err(wrong(
+                "[from, to, count] with a count of at least 2, as both ends are included",
+            ));
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1 to 1e6
+        let count = count as u64;
+        Ok(match ends {
+            Some((from, to)) if to.abs_diff(from).is_multiple_of((count - 1).max(1)) => {
+                Values::WholeSteps { from, to, count }
+            }
+            _ => Values::Linspace { from, to, count },
         })
     }
 

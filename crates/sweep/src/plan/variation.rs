@@ -26,6 +26,8 @@ pub(crate) enum Values {
     },
     /// `count` equal steps from the first value to the second.
     Linspace { from: f64, to: f64, count: u64 },
+    /// The same of whole numbers.
+    WholeSteps { from: i64, to: i64, count: u64 },
     /// A new random value in every flight.
     Random(Distribution),
 }
@@ -134,7 +136,7 @@ impl Variation {
     pub fn points(&self) -> u64 {
         match &self.values {
             Values::Listed { cells, .. } => cells.len() as u64,
-            Values::Linspace { count, .. } => *count,
+            Values::Linspace { count, .. } | Values::WholeSteps { count, .. } => *count,
             Values::Random(_) => 1,
         }
     }
@@ -144,6 +146,7 @@ impl Variation {
         let kinds = match &self.values {
             Values::Listed { kinds, .. } => kinds.clone(),
             Values::Linspace { .. } => vec![Kind::Float],
+            Values::WholeSteps { .. } => vec![Kind::Integer],
             Values::Random(distribution) => distribution.kinds(),
         };
         let many = kinds.len() > 1;
@@ -173,6 +176,12 @@ impl Variation {
                 };
                 vec![Cell::Float(value)]
             }
+            Values::WholeSteps { from, to, count } => {
+                let last = i128::from(count.saturating_sub(1).max(1));
+                let length = i128::from(*to) - i128::from(*from);
+                let value = i128::from(*from) + length * i128::from(point) / last;
+                vec![Cell::Integer(i64::try_from(value).unwrap_or(*to))]
+            }
             Values::Random(distribution) => {
                 distribution.draw(&mut Stream::new(seed, index, &self.key))
             }
@@ -194,21 +203,17 @@ impl Variation {
     }
 
     /// Representative values: every listed one, the ends of ranges, else a random value.
-    pub fn trials(&self, seed: u64) -> Vec<(Vec<Cell>, Assignment)> {
-        let with = |point: u64, cells: Vec<Cell>| {
-            let assignment = self.assignment(point, &cells);
-            (cells, assignment)
-        };
+    pub fn trials(&self, seed: u64) -> Vec<Assignment> {
+        let at = |point: u64| self.assignment(point, &self.cells(point, seed, 0));
         match &self.values {
-            Values::Listed { .. } => (0..self.points())
-                .map(|point| with(point, self.cells(point, seed, 0)))
-                .collect(),
-            Values::Linspace { count, .. } => [0, count - 1]
-                .map(|point| with(point, self.cells(point, seed, 0)))
-                .into(),
+            Values::Listed { .. } => (0..self.points()).map(at).collect(),
+            Values::Linspace { count, .. } | Values::WholeSteps { count, .. } => {
+                [0, count - 1].map(at).into()
+            }
             Values::Random(distribution) => {
                 let trials = distribution.trials(&mut Stream::new(seed, 0, &self.key));
-                trials.into_iter().map(|cells| with(0, cells)).collect()
+                let trials = trials.iter().map(|cells| self.assignment(0, cells));
+                trials.collect()
             }
         }
     }
@@ -223,6 +228,7 @@ impl Variation {
                 format!("{:?}", texts.collect::<Vec<_>>())
             }
             Values::Linspace { from, to, count } => format!("linspace {from:?} {to:?} {count}"),
+            Values::WholeSteps { from, to, count } => format!("linspace {from} {to} {count}"),
             Values::Random(distribution) => format!("{distribution:?}"),
         };
         format!("{} = {values}", self.key)
@@ -245,13 +251,27 @@ pub(crate) fn value(cell: &Cell) -> String {
 }
 
 /// One value, or an array of several.
-pub(crate) fn toml(cells: &[Cell]) -> String {
+fn toml(cells: &[Cell]) -> String {
     match cells {
         [one] => value(one),
         several => {
             let parts: Vec<String> = several.iter().map(value).collect();
             format!("[{}]", parts.join(", "))
         }
+    }
+}
+
+/// An assigned value as TOML in one line.
+pub(crate) fn shown(assignment: &Assignment) -> String {
+    let place = &assignment.place;
+    match &assignment.value {
+        Some(value) => value.clone(),
+        None => match place.source.text.get(place.span.clone()) {
+            Some(text) if text.contains('\n') => text
+                .parse()
+                .map_or_else(|_| text.to_owned(), |value: toml::Value| value.to_string()),
+            text => text.unwrap_or_default().to_owned(),
+        },
     }
 }
 
