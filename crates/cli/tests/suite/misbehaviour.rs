@@ -176,10 +176,10 @@ fn frames_of_another_hour_cost_one_tick_and_the_flight_goes_on() {
 #[test]
 fn a_backend_without_more_frames_ends_the_flight() {
     let folder = Folder::new();
-    let (summary, _) = fly(&folder, "{ does = \"end\", from = 1.0 }", 0);
+    let (summary, _) = fly(&folder, "{ does = \"end\", from = 1.0 }", 3);
     common::begins(
         &summary,
-        "quadcopter: flown to the last frame after 0.998 s",
+        "quadcopter: BACKEND FAILED (its frames end 2.002 s before the flight) after 0.998 s",
     );
     logged_until(&folder, 0.998);
 }

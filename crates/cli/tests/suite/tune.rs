@@ -413,7 +413,7 @@ fn every_shipped_vehicle_is_tuned(wish: &[&str], wish_of_leaning: &[&str]) {
         );
         assert!(!report.contains("WARNING"), "{name}: {report}");
         // Everything is said that belongs to a vehicle.
-        assert_eq!(section(&report, "governor limits").len(), 8, "{name}");
+        assert_eq!(section(&report, "governor limits").len(), 9, "{name}");
         let is_redundant = !section(&report, "redundant inputs").is_empty();
         let expected = [
             "vehicles/hexacopter.toml",

@@ -2,6 +2,7 @@
 
 use fly_flight::{Discard, End, Flight, Summary, Verdict};
 
+use crate::common::configuration;
 use crate::statue::{Trouble, hovering, standing, troubled};
 
 /// One that hovers in a mode of its own does not sink although less and less thrust is asked for: it must not be taken for one that stands on
@@ -56,11 +57,11 @@ fn a_vehicle_that_has_landed_may_disarm_itself() {
     let set = [
         "flight.take_off=true",
         "flight.duration=10",
-        "reference={ kind = \"waypoints\", points = [{ position = [0, 0, 1] }, { position = [0, 0, 0.4] }], max_speed = 10, max_acceleration = 50 }",
+        "reference={ kind = \"waypoints\", points = [{ position = [0, 0, 1] }, { position = [0, 0, 0.4] }], max_speed = 10, max_acceleration = 8 }",
     ];
-    let summary = Flight::new(&hovering(&set), vehicle, &mut nowhere)
-        .unwrap()
-        .run();
+    let configuration = configuration("quadcopter.toml", &set);
+    let flight = Flight::new(&configuration, vehicle, &mut nowhere).unwrap();
+    let summary = flight.run();
     assert_eq!(summary.end, End::Completed);
     let told = journal.lock().unwrap();
     assert_eq!(*told, ["arm", "take off", "write", "land", "stop"]);

@@ -48,7 +48,7 @@ pub enum Trouble {
     CannotLand,
     /// It disarms itself at the hundredth command.
     Disarms,
-    /// It comes down then, disarms itself, and refuses to land.
+    /// It comes down at the six hundredth, disarms itself a little later, and refuses to land.
     Lands,
     /// It says that it is armed, but its frames do not.
     StaysDisarmed,
@@ -125,11 +125,11 @@ impl Backend for Statue {
     fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
         self.tell("write");
         self.commands += 1;
-        if matches!(self.trouble, Trouble::Disarms | Trouble::Lands) && self.commands >= 100 {
+        if self.trouble == Trouble::Disarms && self.commands >= 100 {
             self.armed = false;
         }
-        if self.trouble == Trouble::Lands && self.commands >= 100 {
-            self.height = 0.0;
+        if self.trouble == Trouble::Lands && self.commands >= 600 {
+            (self.armed, self.height) = (self.commands < 700, 0.0);
         }
         Ok(())
     }

@@ -67,7 +67,9 @@ impl<P: Path> PathTrajectory<P> {
             height: 0.0,
             up: -(body.gravity().try_normalize(0.0)).unwrap_or_else(|| -Vector3::z()),
         };
-        let step = trajectory.path.horizon() / 2000.0;
+        let horizon = trajectory.path.horizon();
+        Infeasible::expect_finite(horizon, !horizon.is_nan())?;
+        let step = horizon / 2000.0;
         for i in 0..=2000 {
             let time = step * f64::from(i);
             let point = trajectory.path.at(time);
