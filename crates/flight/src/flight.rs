@@ -196,7 +196,8 @@ impl Flight<'_> {
         let left = self
             .duration
             .map(|duration| seconds(duration) - self.flight_time());
-        if let Some(left) = left.filter(|_| !self.link.timeline().is_recording()) {
+        let is_early = !self.link.timeline().is_recording() && !self.mode().is_failsafe();
+        if let Some(left) = left.filter(|left| *left > 0.0 && is_early) {
             return End::Backend(format!("its frames end {left:.3} s before the flight"));
         }
         End::OutOfFrames
@@ -228,10 +229,12 @@ impl Flight<'_> {
     fn disarmed(&mut self, time: i64) -> Option<End> {
         let at = self.link.since_first(time);
         if self.mode().is_failsafe() {
+            self.link.has_landed(time);
             self.pilot.touched_down(time);
             return None;
         }
         if self.pilot.has_landed() {
+            self.link.has_landed(time);
             tracing::info!("{at:.3} s: the vehicle has landed and disarmed itself");
             return Some(End::Completed);
         }

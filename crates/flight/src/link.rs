@@ -82,8 +82,7 @@ pub(crate) struct Link {
     commanded_at: Option<i64>,
     /// Whether control is handed back.
     handed_back: bool,
-    /// Since when (ns of the monotonic clock) the vehicle is to be armed, when that was requested, and whether it is done.
-    to_arm_since: Option<i64>,
+    /// When (ns of the monotonic clock) arming was requested, and whether it is done.
     arming_since: Option<i64>,
     is_arming_done: bool,
     /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
@@ -96,6 +95,8 @@ pub(crate) struct Link {
     was_armed: bool,
     /// Whether it has said since that it is armed.
     is_armed: bool,
+    /// Since when (ns of the monotonic clock) it says that it no longer is, and the stamp of the first such frame, ns.
+    disarmed: Option<(i64, i64)>,
     /// Whether control was taken: the vehicle is neither commanded nor asked for anything any more.
     taken_over: bool,
     /// The watchdog of a commanded real vehicle.
@@ -168,7 +169,6 @@ impl Link {
             commanded: false,
             commanded_at: None,
             handed_back: false,
-            to_arm_since: None,
             arming_since: None,
             is_arming_done: false,
             taking_off: None,
@@ -176,6 +176,7 @@ impl Link {
             armed: bind_part(description, "vehicle", "armed"),
             was_armed: false,
             is_armed: false,
+            disarmed: None,
             taken_over: false,
             watchdog,
             timeouts,
@@ -238,7 +239,8 @@ impl Link {
         let (time, reading) = match outcome {
             Ok(Some(Ok(time))) => {
                 self.read_error = None;
-                let nominal = (self.ticks as i64).saturating_mul(self.timeline.step());
+                let ticks = i64::try_from(self.ticks).unwrap_or(i64::MAX);
+                let nominal = ticks.saturating_mul(self.timeline.step());
                 let host = if self.is_real_time() { now } else { nominal };
                 self.clock.observe(self.frame.time, host);
                 (time, Reading::Fresh)

@@ -248,6 +248,8 @@ impl Pilot {
         }
         if decision.action == Action::Failsafe && self.is_down(time, verdict.is_ok()) {
             decision.action = self.parts.supervisor.touched_down(time);
+        } else if self.parts.supervisor.mode() == Mode::Landing && self.touchdown.is_deaf(time) {
+            decision.action = self.parts.supervisor.landed(time);
         }
         if decision.action == Action::Failsafe {
             // The envelope restarts after a failsafe.

@@ -371,11 +371,7 @@ fn ground(
         let truth = Truth::bind(description, &configuration.system);
         let flies = !configuration.system.inputs.rotors().as_slice().is_empty();
         let ground = Ground::new(height, (contact, truth), speed, then, !is_real_time);
-        if flies {
-            ground.without_wheels()
-        } else {
-            ground
-        }
+        if flies { ground.of_a_flyer() } else { ground }
     })
 }
 

@@ -293,7 +293,7 @@ impl SampledLoop {
     ///
     /// With d steps of delay the loop closes where an eigenvalue `lambda` of the open loop, from acting to computed commands, equals `z^d`. Poles cross the
     /// unit circle, `z = e^(i theta)`, where `|lambda| = 1`, with `d = arg(lambda)/theta`. That is exact for whole numbers of steps, and nearly for many; a delay of few steps is
-    /// then found between two whole numbers, by the [poles](Self::poles_with_delay).
+    /// then found between two whole numbers, by the [poles](Self::poles_with_delay); the frequency stays that of the formula.
     ///
     /// # Errors
     /// [`AnalysisError::Unstable`] if it is unstable without any; [`AnalysisError::Poles`].
@@ -366,7 +366,7 @@ impl SampledLoop {
     }
 
     /// How much shorter than the compensated one the delay may be before the loop becomes unstable, s; `None` if any shorter delay is stable.
-    /// Computed like the [delay margin](Self::delay_margin), with the same accuracy.
+    /// Exact for whole numbers of steps, and nearly in between.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).

@@ -15,9 +15,9 @@ pub(super) fn symmetrise(P: &mut Covariance) {
     }
 }
 
-/// Whether a matrix is symmetric and positive semidefinite to rounding.
+/// Whether a matrix is symmetric and positive semidefinite to the rounding of single precision.
 pub(super) fn is_covariance<const M: usize>(N: &SMatrix<f64, M, M>) -> bool {
-    let slack = N.amax() * 1e-9;
+    let slack = N.amax() * 1e-6;
     let raised = N + SMatrix::identity() * slack;
     slack == 0.0 || ((N - N.transpose()).amax() <= slack && inverse(&raised).is_some())
 }

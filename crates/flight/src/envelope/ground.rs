@@ -11,7 +11,7 @@ use crate::truth::Truth;
 
 /// A vehicle this far below the ground, m, has crashed, however slowly it sank.
 const DEPTH: f64 = 1.0;
-/// A vehicle without wheels turns over if it touches the ground this many times as fast along it as it may across.
+/// A vehicle with rotors turns over if it touches the ground this many times as fast along it as it may across.
 const SLIDE: f64 = 3.0;
 
 /// Watches the height of the tracked body's origin above the ground, whoever controls the vehicle.
@@ -23,7 +23,7 @@ pub struct Ground {
     contact: Option<usize>,
     truth: Option<Truth>,
     touchdown: Bound,
-    /// Limit of the speed along the ground in a touchdown, for simulated vehicles without wheels.
+    /// Limit of the speed along the ground in a touchdown, for simulated vehicles with rotors.
     slide: Option<Bound>,
     /// Limit of the depth below the ground, for simulated vehicles only: a real vehicle's height may be wrong, and the
     /// ground uneven.
@@ -61,9 +61,9 @@ impl Ground {
         }
     }
 
-    /// The same for a vehicle that flies and has no wheels: one that is simulated may not touch the ground at any speed along it.
+    /// The same for a vehicle with rotors: one that is simulated may not touch the ground at any speed along it.
     #[must_use]
-    pub(crate) fn without_wheels(mut self) -> Self {
+    pub(crate) fn of_a_flyer(mut self) -> Self {
         self.slide = self.depth.map(|_| Bound {
             max: SLIDE * self.touchdown.max,
             ..self.touchdown

@@ -410,17 +410,7 @@ impl Envelope {
                 }
             }
         }
-        self.lost.record(step, self.settling);
-        for (trend, error) in self.trends.iter_mut().zip(step.errors) {
-            trend.record(step.time, error, step.following, self.settling);
-        }
-        if let Some((pose, _)) = state.tracked_motion() {
-            (self.still).record(step.time, &pose.translation, step.errors[0]);
-            if let Some(body) = state.tracked() {
-                let goal = state.pose(body, &reference.configuration).translation.z;
-                (self.carried).record(step.time, pose.translation.z, goal);
-            }
-        }
+        self.record(step, state, reference);
         self.ending = self.judge(step);
         self.saturated_since = match (step.saturated, self.saturated_since) {
             (true, None) => Some(step.time),
@@ -502,6 +492,21 @@ impl Envelope {
             }
         }
         exceeded
+    }
+
+    /// Records what the verdict at the end depends on.
+    fn record(&mut self, step: &Observed, state: &StatePredictor, reference: &SystemPoint) {
+        self.lost.record(step, self.settling);
+        for (trend, error) in self.trends.iter_mut().zip(step.errors) {
+            trend.record(step.time, error, step.following, self.settling);
+        }
+        if let Some((pose, _)) = state.tracked_motion() {
+            (self.still).record(step.time, &pose.translation, step.errors[0]);
+            if let Some(body) = state.tracked() {
+                let goal = state.pose(body, &reference.configuration).translation.z;
+                (self.carried).record(step.time, pose.translation.z, goal);
+            }
+        }
     }
 
     /// What would count against the flight if it ended with this step.

@@ -24,6 +24,8 @@ pub(crate) enum Landing {
 const ASK_AGAIN: i64 = 1_000_000_000;
 /// Without a frame for this long a landing vehicle no longer responds, ns.
 const SILENCE: i64 = 5_000_000_000;
+/// A vehicle that says for this long that it is disarmed is, ns.
+const DISARMED: i64 = 500_000_000;
 /// Least time for `stop`, ns: plugins count on it to wait for a landing and to leave the vehicle as it was.
 const STOP: i64 = 10_000_000_000;
 /// How often the emergency line is tried at the end of a flight.
@@ -89,13 +91,30 @@ impl Link {
         value.is_finite().then_some(value > 0.5)
     }
 
-    /// Whether a vehicle that is commanded, and was not asked to land, says for the first time that it is no longer armed.
+    /// Whether a vehicle that is commanded, and is not landing by itself, is no longer armed: it says so again and for a while, as one frame may be
+    /// wrong, and a vehicle in the air must not be left for that. Until then it is commanded.
     pub fn was_disarmed(&mut self) -> bool {
-        let lands = self.landing.is_some() || self.handed_back || self.is_landing_past_a_call();
-        let is_armed = self.says(self.armed);
-        let was_armed = self.is_armed;
-        self.is_armed = is_armed.unwrap_or(was_armed);
-        self.commanded && was_armed && is_armed == Some(false) && !lands && !self.taken_over
+        match self.says(self.armed) {
+            Some(true) => (self.is_armed, self.disarmed) = (true, None),
+            Some(false) if self.is_armed => {
+                let now = monotonic_now();
+                let stamp = (self.armed).map_or(0, |group| self.frame.groups[group.group].stamp);
+                let (since, first) = *self.disarmed.get_or_insert((now, stamp));
+                if stamp > first && now.saturating_sub(since) >= DISARMED {
+                    (self.is_armed, self.disarmed) = (false, None);
+                    let lands = matches!(self.landing, Some((_, Landing::Begun)));
+                    let is_left = lands || self.handed_back || self.is_landing_past_a_call();
+                    return self.commanded && !is_left && !self.taken_over;
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// The vehicle has landed by itself at `time` (ns): it is not asked to.
+    pub fn has_landed(&mut self, time: i64) {
+        self.landing = Some((time, Landing::Begun));
     }
 }
 
@@ -107,18 +126,20 @@ impl Link {
     /// The vehicle refused, or did not respond in time.
     pub fn arm(&mut self) -> Result<bool, String> {
         let now = monotonic_now();
-        let since = *self.to_arm_since.get_or_insert(now);
-        if now.saturating_sub(since) > self.timeouts.request {
-            let waited = seconds(self.timeouts.request);
-            return Err(format!("the vehicle was not armed within {waited} s"));
-        }
         let progress = match self.arming_since {
-            // With times in another unit the flight would not end.
-            None if !self.clock.is_right() => return Ok(false),
             None => {
                 self.arming_since = Some(now);
                 self.was_armed = self.says(self.armed) == Some(true);
                 self.begin(Call::Arm, Instance::arm)
+            }
+            Some(since) if now.saturating_sub(since) > self.timeouts.request => {
+                let waited = seconds(self.timeouts.request);
+                let told = if self.is_arming_done {
+                    ": its frames say that it is not (`vehicle.armed`)"
+                } else {
+                    ""
+                };
+                return Err(format!("the vehicle was not armed within {waited} s{told}"));
             }
             Some(_) if self.is_arming_done => Ok(Progress::Done),
             Some(_) => self.poll(Call::Arm),
@@ -335,13 +356,9 @@ impl Link {
         if !self.is_commanding_a_vehicle() {
             return Ok(());
         }
-        let Some(armed) = self.armed else {
-            if self.commanded {
-                tracing::warn!(
-                    "`{}` does not say whether the vehicle is armed (`vehicle.armed`): its landing is not waited for",
-                    self.name
-                );
-            }
+        // One that was never asked for anything is somebody else's.
+        let is_ours = self.arming_since.is_some();
+        let Some(armed) = self.armed.filter(|_| is_ours) else {
             return Ok(());
         };
         let until = monotonic_now().saturating_add(self.timeouts.landing);

@@ -10,8 +10,10 @@ const UNLOADED: f64 = 0.5;
 const TOUCHDOWN: i64 = 1_000_000_000;
 /// … if it takes our commands: it has sunk as told for this long, s, …
 const FOLLOWED: f64 = 0.3;
-/// … or it has not risen further than this, m, above where it stood when it was armed, or above the known ground.
+/// … or it is not further than this, m, from where it stood when it was armed, or above the known ground.
 const NEAR: f64 = 0.3;
+/// A vehicle that does not sink for this long, ns, although its rotors hardly carry it, is no longer commanded: nobody knows whether it stands.
+const DEAF: i64 = 10_000_000_000;
 
 /// Notices in a failsafe that the vehicle has reached the ground. One that flies by itself, in a mode of its own, must not be taken
 /// for one that stands: it would be disarmed in the air.
@@ -47,9 +49,8 @@ impl Touchdown {
         let Some((height, _)) = vertical(parts) else {
             return false;
         };
-        let ground = parts.ground_height.or(self.stood);
         let has_flown = (self.stood).is_none_or(|stood| self.highest > stood + NEAR);
-        let is_low = ground.map_or_else(|| stands(parts), |ground| height <= ground + NEAR);
+        let is_low = self.is_near(parts, height) || stands(parts);
         has_flown && is_low && below < 2.0 * NEAR
     }
 
@@ -75,22 +76,38 @@ impl Touchdown {
         }
         let elapsed = self.last.map_or(0, |last| time.saturating_sub(last));
         self.last = Some(time);
-        let rate = parts.descent_rate;
-        if !is_stuck(climbing, rate) && (-2.0 * rate..0.0).contains(&climbing) {
-            self.followed += seconds(elapsed);
+        let (rate, is_unloaded) = (parts.descent_rate, is_unloaded(parts));
+        if !is_stuck(climbing, rate) {
+            // Whatever it sinks by without its thrust is nothing that it was told.
+            let as_told = (-2.0 * rate..0.0).contains(&climbing);
+            self.followed = if as_told && !is_unloaded {
+                self.followed + seconds(elapsed)
+            } else {
+                0.0
+            };
         }
-        let near = match parts.ground_height.or(self.stood) {
-            Some(ground) => height <= ground + NEAR,
-            // What is simulated takes our commands.
-            None => !parts.supervisor.must_arm(),
-        };
-        let takes_commands = !self.lands_by_itself && (near || self.followed > FOLLOWED);
-        if !(is_stuck(climbing, rate) && is_unloaded(parts) && takes_commands && may_sink) {
+        if !(is_stuck(climbing, rate) && is_unloaded && may_sink && !self.lands_by_itself) {
             self.since = None;
             return false;
         }
         let since = *self.since.get_or_insert(time);
-        time.saturating_sub(since) >= TOUCHDOWN
+        let takes_commands = self.is_near(parts, height) || self.followed > FOLLOWED;
+        takes_commands && time.saturating_sub(since) >= TOUCHDOWN
+    }
+
+    /// Whether nothing that was told at `time` (ns) has had an effect for long: the vehicle stands somewhere, or flies by itself.
+    pub(super) fn is_deaf(&self, time: i64) -> bool {
+        (self.since).is_some_and(|since| time.saturating_sub(since) >= DEAF)
+    }
+
+    /// Whether this height is that of the ground, as far as it is known.
+    fn is_near(&self, parts: &Parts, height: f64) -> bool {
+        match (parts.ground_height, self.stood) {
+            (Some(ground), _) => height <= ground + NEAR,
+            (None, Some(stood)) => (height - stood).abs() <= NEAR,
+            // What is simulated takes our commands.
+            (None, None) => !parts.supervisor.must_arm(),
+        }
     }
 }
 

@@ -303,6 +303,9 @@ impl Session {
             let asked = lands || self.task.as_ref().is_some_and(Task::disarms);
             if asked {
                 self.over("landed and disarmed");
+            } else if self.health.stands(now) {
+                // The flight knows whether it was to land here.
+                self.over("stands and was disarmed, by its pilot or by itself");
             } else {
                 self.lose("was disarmed, by its pilot or by itself", now);
             }
