@@ -12,7 +12,7 @@ use fly_lie::SE3;
 use nalgebra::Vector3;
 
 use super::binding::Binding;
-use super::envelope::{Bound, Envelope, Exceeded, Following, Ground, Observed};
+use super::envelope::{Bound, CLEARANCE, Envelope, Exceeded, Following, Ground, Observed};
 use super::guidance::Guidance;
 use super::health::{ActuatorEvent, Health, Source};
 use super::limits;
@@ -147,8 +147,6 @@ const LINEAR_VELOCITY: &str = "twist.linear";
 const FROZEN: i64 = 5;
 /// … if, at its velocities, the vehicle would have moved this far (m, rad) in that time.
 const MOVED: f64 = 0.05;
-/// A vehicle below this height above the ground, m, may be standing on it.
-const CLEARANCE: f64 = 0.05;
 
 /// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

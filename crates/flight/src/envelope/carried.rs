@@ -1,7 +1,7 @@
 //! Whether a vehicle stands on the ground below its reference.
 
-/// A body less than this above the known height of the ground, m, stands on it.
-const CLEARANCE: f64 = 0.05;
+use super::CLEARANCE;
+
 /// A reference less than this above the vehicle, m, may be one that lands.
 const BELOW: f64 = 0.1;
 

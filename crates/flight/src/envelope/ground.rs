@@ -61,7 +61,7 @@ impl Ground {
         }
     }
 
-    /// The same for a vehicle with rotors: one that is simulated may not touch the ground at any speed along it.
+    /// The same for a vehicle with rotors: if it is simulated, its speed along the ground is limited, too, when it touches it.
     #[must_use]
     pub(crate) fn of_a_flyer(mut self) -> Self {
         self.slide = self.depth.map(|_| Bound {
@@ -90,23 +90,6 @@ impl Ground {
         let (pose, twist) = (self.true_motion(state, frame))
             .or_else(|| state.tracked_motion().filter(|_| known))?;
         let velocity = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned());
-        let slides = |bound: Bound| {
-            let value = velocity.xy().norm();
-            (value > bound.max).then_some(Exceeded {
-                bound,
-                value,
-                diverged: false,
-            })
-        };
-        if speed > 0.0
-            && let Some(exceeded) = self.slide.and_then(slides)
-        {
-            return Some(exceeded);
-        }
-        let above = pose.translation.z - self.height?;
-        let before = std::mem::replace(&mut self.before, above > 0.0);
-        self.flown |= above > 0.0;
-        let touches = before && above <= 0.0;
         let exceeded = |bound: Bound, value: f64| {
             // A NaN violates every limit.
             let inside = value <= bound.max;
@@ -116,8 +99,18 @@ impl Ground {
                 diverged: false,
             })
         };
+        let slides = || exceeded(self.slide?, velocity.xy().norm());
+        if speed > 0.0
+            && let Some(exceeded) = slides()
+        {
+            return Some(exceeded);
+        }
+        let above = pose.translation.z - self.height?;
+        let before = std::mem::replace(&mut self.before, above > 0.0);
+        self.flown |= above > 0.0;
+        let touches = before && above <= 0.0;
         let hard = touches
-            .then(|| exceeded(self.touchdown, -velocity.z).or_else(|| self.slide.and_then(slides)))
+            .then(|| exceeded(self.touchdown, -velocity.z).or_else(slides))
             .flatten();
         hard.or_else(|| exceeded(self.depth.filter(|_| self.flown)?, -above))
     }

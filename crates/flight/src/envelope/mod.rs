@@ -46,6 +46,8 @@ use trend::Trend;
 
 use crate::supervisor::{Limit, Response};
 
+/// A vehicle below this height above the known ground, m, may be standing on it.
+pub(crate) const CLEARANCE: f64 = 0.05;
 /// Range that the settling time is clamped to, s: a faster loop waits for its actuators, a slower one has its own
 /// limits.
 const SETTLING: [f64; 2] = [1.0, 5.0];

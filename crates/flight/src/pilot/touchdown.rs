@@ -1,6 +1,7 @@
 //! Whether a vehicle stands on the ground.
 
-use super::{CLEARANCE, Parts, seconds};
+use super::{Parts, seconds};
+use crate::envelope::CLEARANCE;
 
 /// A descending vehicle that sinks slower than this fraction of the descent rate …
 const STUCK: f64 = 0.5;
