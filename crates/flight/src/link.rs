@@ -346,6 +346,11 @@ impl Link {
         if !self.is_commanding() {
             return Ok(Written::Withheld);
         }
+        // Another thread told the vehicle to land because the process is about to end.
+        if self.instance.is_landing_in_an_emergency() {
+            self.commanded_at = None;
+            return Ok(Written::Withheld);
+        }
         binding.order_commands(commands, &mut self.ordered);
         self.commanded = true;
         let times = self.times(self.now());

@@ -370,6 +370,12 @@ impl Instance {
         Some(EmergencyLine(Arc::clone(&self.emergency)))
     }
 
+    /// Whether the vehicle was asked to land over an [emergency line](Self::emergency): it is to be sent no more
+    /// commands.
+    pub fn is_landing_in_an_emergency(&self) -> bool {
+        self.emergency.is_landing.load(Ordering::Acquire)
+    }
+
     /// From now on no [emergency line](Self::emergency) of this instance reaches the vehicle: another pilot or program
     /// has control of it. Does not wait for a request that is under way.
     pub fn release_control(&self) {
@@ -411,6 +417,8 @@ pub struct EmergencyLine(Arc<Line>);
 struct Line {
     /// Whether no more requests are to be sent.
     is_released: AtomicBool,
+    /// Whether the vehicle was asked to land.
+    is_landing: AtomicBool,
     /// Locked during a request; `None` once the instance is destroyed.
     live: Mutex<Option<Live>>,
 }
@@ -449,7 +457,11 @@ impl EmergencyLine {
     /// The caller holds the lock.
     fn send(&self, live: Option<&Live>, request: Request) -> bool {
         let live = live.filter(|_| !self.0.is_released.load(Ordering::Acquire));
-        live.is_some_and(|live| live.request(request))
+        let is_sent = live.is_some_and(|live| live.request(request));
+        if is_sent && request == Request::Land {
+            self.0.is_landing.store(true, Ordering::Release);
+        }
+        is_sent
     }
 }
 
