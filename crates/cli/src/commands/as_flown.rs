@@ -2,6 +2,7 @@
 //! inputs saturate.
 
 use std::borrow::Cow;
+use std::f64::consts::PI;
 
 use fly_control::SystemPoint;
 use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, spectral_radius};
@@ -230,11 +231,16 @@ fn saturation(closed: &ClosedLoop, system: &System) -> Option<Finding> {
         let first = model.velocity_range(body).start;
         let position = closed.unsaturated_error(limits, first..first + 3);
         let attitude = closed.unsaturated_error(limits, first + 3..first + 6);
-        format!(
-            "{} m or {} degrees",
-            significant(position, 2),
-            significant(attitude.to_degrees(), 2)
-        )
+        let position = format!("{} m", significant(position, 2));
+        // No rotation is further than half a turn away.
+        if attitude < PI {
+            format!(
+                "{position} or {} degrees",
+                significant(attitude.to_degrees(), 2)
+            )
+        } else {
+            format!("{position}, whatever that of the attitude")
+        }
     } else {
         let joints = model.bodies().zip(&system.joints);
         let errors = joints.filter_map(|(body, joint)| {

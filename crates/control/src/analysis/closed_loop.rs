@@ -6,6 +6,7 @@ use fly_mechanics::{Rotors, System};
 use nalgebra::{Complex, DMatrix, DVector, DefaultAllocator, Dyn, Matrix6xX};
 
 use crate::Controller;
+use crate::baselines::LinearMemory;
 use crate::design::PlacementError;
 use crate::kinematics::OneBody;
 use crate::law::LawError;
@@ -28,6 +29,8 @@ use crate::template::Template;
 /// Commands that [lead](crate::lead) add their lags times the rate of the right side, computed with the controller's model and its assumed lags, whatever the
 /// real ones are.
 ///
+/// The poles are those without the integrals and derivatives of a law; a [sampled](Self::sampled) loop has them.
+///
 /// The gains follow from the linearised template, which is the same for all approaches, Konz (5.71), whether or not the inputs can follow it; state feedback
 /// has its own. The lag acts on commands, as for rotors, servos and motors: thrust and tilt of each rotor, effort of each motor.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +47,8 @@ pub struct ClosedLoop {
     pub(super) to_commands: DMatrix<f64>,
     /// The observer of disturbances, if there is one.
     pub(super) compensation: Option<Compensation>,
+    /// The integrals and derivatives of the law, with commands for inputs, and `M^-1 r` for r.
+    pub(super) memory: Option<LinearMemory>,
     /// The lags of the commands that the controller assumes, s.
     pub(super) lags: Vec<f64>,
     /// The lead of each command, s; `None` without leads.
@@ -111,6 +116,11 @@ pub trait LinearFeedback {
         None
     }
 
+    /// Its integrals and derivatives, if it has any.
+    fn memory(&self) -> Option<LinearMemory> {
+        None
+    }
+
     /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x. Redundant inputs
     /// share the effort by these weights (p entries), see [`Law`](crate::law::Law).
     ///
@@ -156,6 +166,13 @@ impl LinearFeedback for Strategy {
     fn lean(&self) -> Option<DMatrix<f64>> {
         match self {
             Self::Multirotor(multirotor) => Some(multirotor.linear_lean()),
+            _ => None,
+        }
+    }
+
+    fn memory(&self) -> Option<LinearMemory> {
+        match self {
+            Self::Multirotor(multirotor) => multirotor.linear_memory(),
             _ => None,
         }
     }
@@ -227,6 +244,13 @@ impl ClosedLoop {
                 })
             }
         };
+        let memory = strategy.memory().map(|mut memory| {
+            memory.input = &to_commands * memory.input;
+            let mut of_load = memory.rate.columns_mut(memory.rate.ncols() - n, n);
+            let of_delta = &of_load * &linear.inertia;
+            of_load.copy_from(&of_delta);
+            memory
+        });
         let mut gain = DMatrix::zeros(input.len(), 2 * n);
         gain.columns_mut(0, n).copy_from(&-(&to_commands * F_K));
         gain.columns_mut(n, n).copy_from(&-(&to_commands * F_D));
@@ -238,6 +262,7 @@ impl ClosedLoop {
             input,
             to_commands,
             compensation,
+            memory,
             lags: inputs.time_constants().to_vec(),
             lead: controller.lead().map(|lead| {
                 let times = lead.time_constants().iter();

@@ -4,6 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::closed_loop::{ClosedLoop, Compensation};
+use crate::baselines::LinearMemory;
 
 /// A controller that measures the errors `y = [eps; eps']` in each step h, with internal states s and commands c:
 ///
@@ -107,6 +108,12 @@ impl ClosedLoop {
     /// m is the mean of the commands over the step by the actuator model, which assumes that its own commands act after the delay, with gain 1, whatever really
     /// acts on the plant. If the plant equals the model, neither delta nor the error of the lag estimates is excited: their poles are `exp(-K h)` and
     /// `exp(-h/T)`.
+    ///
+    /// A law with integrals s and derivatives adds them and its last velocities nu:
+    ///
+    /// ```text
+    /// c = K y + U [s; d] + ...,   s_k+1 = s_k + h S [y; s; d; delta],   d = (nu_k - nu_k-1)/h,   nu = V eps'
+    /// ```
     pub(super) fn digital(&self, step: f64, least: f64) -> Digital {
         let (n, p) = self.effect.shape();
         let remembers = self.compensation.is_some() || self.lead.is_some() || self.delay > 0.0;
@@ -117,6 +124,7 @@ impl ClosedLoop {
             step,
             slow: slow.collect(),
             observed: self.compensation.as_ref().map_or(0, |_| n),
+            carried: (self.memory.as_ref()).map_or(0, |memory| 2 * memory.velocity.nrows()),
             whole,
             late,
         };
@@ -124,9 +132,12 @@ impl ClosedLoop {
         let (actuators, mean) = model.over_a_step();
         let command = model.command();
 
-        let mut own = model.zero(q + model.observed);
+        let mut own = model.zero(model.states());
         own.put(0, &actuators);
-        let mut after = DMatrix::zeros(q + model.observed, 2 * n);
+        if let Some(memory) = &self.memory {
+            own.put(q + model.observed, &model.memory(memory).1);
+        }
+        let mut after = DMatrix::zeros(model.states(), 2 * n);
         if let Some(Compensation { bandwidth, .. }) = &self.compensation {
             let kept = (-bandwidth * step).exp();
             let mut delta = model.delta().times(&(DMatrix::identity(n, n) * kept));
@@ -165,18 +176,24 @@ struct Model<'a> {
     slow: Vec<usize>,
     /// n with an observer, else 0.
     observed: usize,
+    /// The integrals and last velocities of a law that has them.
+    carried: usize,
     /// The delay in whole steps, and the remainder, s.
     whole: usize,
     late: f64,
 }
 
 impl Model<'_> {
+    /// The controller's internal states.
+    fn states(&self) -> usize {
+        self.slow.len() + self.observed + self.carried
+    }
+
     fn zero(&self, rows: usize) -> Map {
         let (n, p) = self.of.effect.shape();
-        let s = self.slow.len() + self.observed;
         Map {
             y: DMatrix::zeros(rows, 2 * n),
-            s: DMatrix::zeros(rows, s),
+            s: DMatrix::zeros(rows, self.states()),
             c: vec![DMatrix::zeros(rows, p); self.whole + 2],
         }
     }
@@ -242,6 +259,38 @@ impl Model<'_> {
         ahead
     }
 
+    /// `[s; d]` when this step's command acts, and `[s; nu]` after it.
+    fn memory(&self, memory: &LinearMemory) -> (Map, Map) {
+        let (n, m) = (self.of.effect.nrows(), memory.velocity.nrows());
+        let first = self.slow.len() + self.observed;
+        let errors = self.ahead().rows(0, 2 * n);
+        let nu = errors.rows(n, n).times(&memory.velocity);
+        let own = |at: usize| {
+            let mut own = self.zero(m);
+            own.s.view_mut((0, at), (m, m)).fill_with_identity();
+            own
+        };
+        let (integrals, mut d) = (own(first), own(first + m));
+        d = d.times(&-DMatrix::identity(m, m));
+        d.add(&nu);
+        d = d.times(&(DMatrix::identity(m, m) / self.step));
+        let mut now = self.zero(2 * m);
+        now.put(0, &integrals);
+        now.put(m, &d);
+
+        let columns = |at: usize, count: usize| memory.rate.columns(at, count) * self.step;
+        let mut next = integrals;
+        next.add(&errors.times(&columns(0, 2 * n)));
+        next.add(&now.times(&columns(2 * n, 2 * m)));
+        if self.observed > 0 {
+            next.add(&self.delta().times(&columns(2 * n + 2 * m, n)));
+        }
+        let mut after = self.zero(2 * m);
+        after.put(0, &next);
+        after.put(m, &nu);
+        (now, after)
+    }
+
     /// The law and its lead at that time.
     fn command(&self) -> Map {
         let of = self.of;
@@ -251,6 +300,9 @@ impl Model<'_> {
         let mut command = y.times(&of.gain);
         if let Some(Compensation { gain, .. }) = &of.compensation {
             command.add(&delta.times(gain));
+        }
+        if let Some(memory) = &of.memory {
+            command.add(&self.memory(memory).0.times(&memory.input));
         }
         let Some(lead) = &of.lead else {
             return command;

@@ -170,6 +170,7 @@ impl ClosedLoop {
             to_commands: DMatrix::identity(left.len(), left.len()),
             held: self.held.clone(),
             compensation: None,
+            memory: None,
             lags: left.clone(),
             lead: None,
             delay: self.delay,

@@ -6,4 +6,4 @@ mod multirotor;
 
 pub use euclidean::{DesiredInertia, EuclideanTemplate, NotEuclidean};
 pub use feedback::RestFeedback;
-pub use multirotor::{CascadeGains, Multirotor, MultirotorGains, MultirotorLaw};
+pub use multirotor::{CascadeGains, LinearMemory, Multirotor, MultirotorGains, MultirotorLaw};

@@ -9,7 +9,7 @@ use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, spectral_rad
 use fly_control::{ControllerSettings, ReferencePoint, SystemPoint};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System};
-use nalgebra::{DMatrix, DVector, Vector3};
+use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 
 /// A mass of 1 kg on a rail with a motor, held to a point by a stiffness of k N/m and a damping of d N s/m.
 fn slider(k: f64, d: f64) -> ClosedLoop {
@@ -322,4 +322,103 @@ fn lag_margins_of_a_double_integrator_are_those_of_routh() {
         // Without an actuator lag there is nothing to scale.
         assert_eq!(closed.lag_margins(&[0.0]).unwrap()[1], None);
     }
+}
+
+/// A law with integrals and derivatives is as stable as its flights, with delays on both sides of the margin, of whole steps and between. The margin
+/// without them is another one.
+#[test]
+fn integrals_and_derivatives_are_part_of_the_loop() {
+    let system = System::from_toml(QUADCOPTER).unwrap();
+    let vehicle = common::vehicle(QUADCOPTER);
+    let start = system.model.neutral_configuration();
+    let h = 0.01;
+    let fast = "velocity_integral = 2, rate_integral = 4";
+    let own = "velocity_derivative = 0.15, rate_derivative = 0.1";
+    let none = "velocity_integral = 0, rate_integral = 0";
+    let of = |gains: &str| -> (ControllerSettings, SampledLoop) {
+        let settings: ControllerSettings = toml::from_str(&format!(
+            "approach = 'cascade'
+             allocation = 'none'
+             cascade = {{ {gains} }}
+             [poles]
+             horizontal = [-4, -4, -4, -4]
+             yaw = {{ inertia = 0.02, damping = 0.16, stiffness = 0.32 }}"
+        ))
+        .unwrap();
+        let controller = settings.build_for_system(&system).unwrap();
+        let closed = ClosedLoop::new(&system, &controller, &start).unwrap();
+        (settings, closed.sampled(h, &[0.0; 4]).unwrap())
+    };
+    let margin = |gains: &str| of(gains).1.delay_margin().unwrap().unwrap().delay;
+    let plain = margin(none);
+    let both = format!("{fast}, {own}");
+    let observed = format!("{both} }}\ndisturbance = {{ bandwidth = 3");
+    for gains in [fast, own, &both, &observed] {
+        let (settings, sampled) = of(gains);
+        let limit = sampled.delay_margin().unwrap().unwrap().delay;
+        assert!(
+            (limit / plain - 1.0).abs() > 0.02,
+            "{gains}: {limit} {plain}"
+        );
+        for delay in [0.99 * limit, 1.1 * limit, (limit / h).ceil() * h] {
+            let expected = spectral_radius(&sampled.poles_with_delay(delay).unwrap());
+            let mut controller = settings.build_for_system(&system).unwrap();
+            // Small until the end, and above the rounding; and late enough that all other modes have decayed.
+            let (size, windows) = if delay > limit {
+                (1e-11, [300, 600])
+            } else {
+                (1e-4, [1500, 3000])
+            };
+            let found = growth(&vehicle, &mut controller, (size, windows), delay, h);
+            assert!(
+                (found / expected - 1.0).abs() < 2e-4,
+                "{gains}, {delay} s: {found} {expected}"
+            );
+        }
+    }
+}
+
+/// By which factor errors grow in a step, from one of these windows to the other.
+fn growth(
+    vehicle: &fly_mechanics::Vehicle,
+    controller: &mut fly_control::Controller<fly_control::plant::SystemPlant>,
+    (size, windows): (f64, [usize; 2]),
+    delay: f64,
+    h: f64,
+) -> f64 {
+    let system = System::from_toml(QUADCOPTER).unwrap();
+    let goal = SystemPoint::new(&system.model);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a number of steps
+    let steps = (delay / h + 1e-9).floor() as usize;
+    let late = (delay - steps as f64 * h).max(0.0);
+    let pose = SE3::exp(&(Vector6::new(1.0, 2.0, 1.0, 1.0, -1.0, 1.0) * size));
+    let twist = Vector6::zeros();
+    let mut flight = common::Flight::new(vehicle, State { pose, twist });
+    let at = goal.as_reference();
+    let rest = controller.step_after(h, at.configuration, at.velocity, &at);
+    let hover = rest.unwrap().input.clone();
+    let mut sent = vec![hover; steps + 2];
+    let mut sizes = Vec::new();
+    for _ in 0..windows[1] + 301 {
+        let (pose, twist) = (flight.state.pose, flight.state.twist);
+        let mut x = goal.configuration.clone();
+        system.model.integrate(&mut x, pose.log().as_slice());
+        let step = controller.step_after(h, &x, twist.as_slice(), &at);
+        sent.push(step.unwrap().input.clone());
+        let now = sent.len() - 1 - steps;
+        if late > 0.0 {
+            flight.advance(sent[now - 1].as_slice(), late);
+        }
+        flight.advance(sent[now].as_slice(), h - late);
+        sizes.push(pose.log().norm());
+    }
+    // From the largest peak of one window to that of another.
+    let peak = |from: usize| {
+        let peaks = (from..from + 300).filter(|i| sizes[*i] > sizes[i - 1].max(sizes[i + 1]));
+        peaks
+            .max_by(|i, j| sizes[*i].total_cmp(&sizes[*j]))
+            .unwrap()
+    };
+    let [first, last] = windows.map(peak);
+    (sizes[last] / sizes[first]).powf(1.0 / (last - first) as f64)
 }

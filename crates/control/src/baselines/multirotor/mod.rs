@@ -2,14 +2,16 @@
 #![allow(non_snake_case)]
 
 mod gains;
+mod linear;
 mod mixer;
 
 pub use gains::{CascadeGains, MultirotorGains};
+pub use linear::LinearMemory;
 
 use fly_lie::operators::{angular, hat3, join, linear, vee3};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{FreeBody, Polytope, State, Vehicle};
-use nalgebra::{DMatrix, DVector, Matrix3, Vector3, Vector6};
+use nalgebra::{DVector, Matrix3, Vector3, Vector6};
 
 use crate::ReferencePoint;
 use mixer::Mixer;
@@ -53,9 +55,6 @@ pub struct Multirotor {
 
 /// A specific force below this (N/kg) defines no attitude.
 const SINGULAR: f64 = 1e-6;
-
-/// The step of the finite differences: their relative error is its square.
-const DIFFERENCE: f64 = 1e-5;
 
 /// The demand of a law.
 struct Demand {
@@ -120,52 +119,10 @@ impl Multirotor {
         }
     }
 
-    /// `[F_K, F_D]` (p x 6) of `du = -(F_K eps + F_D eps')` about level rest, by finite differences, without integrals and derivatives.
-    /// Allocates.
-    pub fn linear_gains(&self) -> [DMatrix<f64>; 2] {
-        let goal = ReferencePoint::default();
-        let p = self.mixer.input_dim();
-        let at = |displacement: &Vector6<f64>, velocity: &Vector6<f64>| {
-            let pose = SE3::exp(displacement);
-            let mut fresh = Self {
-                integral: [Vector3::zeros(); 2],
-                last: None,
-                ..self.clone()
-            };
-            let (twist, mut out) = (*velocity, DVector::zeros(p));
-            let none = Vector3::zeros();
-            fresh.input(
-                f64::INFINITY,
-                &State { pose, twist },
-                &goal,
-                &none,
-                &mut out,
-            );
-            out
-        };
-        let none = Vector6::zeros();
-        [0, 1].map(|kind| {
-            let mut gain = DMatrix::zeros(p, 6);
-            for (i, mut column) in gain.column_iter_mut().enumerate() {
-                let step = Vector6::ith(i, DIFFERENCE);
-                let [after, before] = [step, -step].map(|step| match kind {
-                    0 => at(&step, &none),
-                    _ => at(&none, &step),
-                });
-                column.copy_from(&((before - after) / (2.0 * DIFFERENCE)));
-            }
-            gain
-        })
-    }
-
-    /// The derivative of the resting configuration with respect to a small load, due to leaning: 6 x 6, configuration by
-    /// generalised force.
-    pub fn linear_lean(&self) -> DMatrix<f64> {
-        let weight = self.body.inertia().mass() * self.body.gravity().norm();
-        let mut lean = DMatrix::zeros(6, 6);
-        lean[(4, 0)] = -weight.recip();
-        lean[(3, 1)] = weight.recip();
-        lean
+    /// The velocity of the centre of mass, world.
+    fn velocity(&self, R: &SO3<f64>, twist: &Vector6<f64>) -> Vector3<f64> {
+        let s = self.body.inertia().center_of_mass();
+        R.act(&(linear(twist) + angular(twist).cross(&s)))
     }
 
     fn demand(
@@ -180,8 +137,6 @@ impl Multirotor {
         // Of the centre of mass, world.
         let s = self.body.inertia().center_of_mass();
         let position = |at: &SE3<f64>| at.translation + at.rotation.act(&s);
-        let velocity =
-            |R: &SO3<f64>, twist: &Vector6<f64>| R.act(&(linear(twist) + angular(twist).cross(&s)));
         let (v_d, v_dot, w_dot) = (
             linear(&goal.twist),
             linear(&goal.acceleration),
@@ -190,7 +145,10 @@ impl Multirotor {
         let wanted =
             R_d.act(&(v_dot + w_d.cross(&v_d) + w_dot.cross(&s) + w_d.cross(&w_d.cross(&s))));
         let off = position(&state.pose) - position(&goal.pose);
-        let (v, v_d) = (velocity(&R, &state.twist), velocity(&R_d, &goal.twist));
+        let (v, v_d) = (
+            self.velocity(&R, &state.twist),
+            self.velocity(&R_d, &goal.twist),
+        );
         let free = wanted - self.body.gravity();
         // The component of the load along the thrust is balanced elsewhere: this law only leans.
         let beside = load / self.body.inertia().mass();
