@@ -22,10 +22,12 @@ use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
 
 mod applied;
+mod jump;
 mod touchdown;
 
 use applied::Applied;
-use touchdown::{Touchdown, stands, vertical};
+use jump::Jumps;
+use touchdown::{Touchdown, motion};
 
 /// Converts nanoseconds to seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
@@ -125,6 +127,7 @@ pub struct Pilot {
     /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     touchdown: Touchdown,
+    jumps: Jumps,
     /// Distance (m) and angle (rad) from the reference in the last step.
     errors: [f64; 2],
     /// A limit that was exceeded since the last call of [`take_exceeded`](Self::take_exceeded).
@@ -182,6 +185,7 @@ impl Pilot {
             climb: 0.0,
             failsafe: None,
             touchdown: Touchdown::default(),
+            jumps: Jumps::default(),
             errors: [0.0; 2],
             exceeded: None,
             changed: Vec::new(),
@@ -202,9 +206,7 @@ impl Pilot {
                 setpoints.listen(frame);
             }
         }
-        if let Some((height, _)) = vertical(&self.parts).filter(|_| self.known) {
-            self.touchdown.watch(height);
-        }
+        self.watch_position(time, reading);
         self.watch_failures();
         let told = (!matches!(reading, Reading::None(_))).then_some(frame);
         let crash = self.watch_ground(told);
@@ -244,7 +246,9 @@ impl Pilot {
                 decision.action = self.respond(time, exceeded, decision.action);
             }
         }
-        if decision.action == Action::Failsafe && self.is_down(time, verdict.is_ok()) {
+        // Without corrections of its position an estimate still shows how the vehicle sinks.
+        let is_measured = matches!(verdict, Ok(()) | Err(Fault::Uncorrected));
+        if decision.action == Action::Failsafe && self.is_down(time, is_measured) {
             decision.action = self.parts.supervisor.touched_down(time);
         } else if self.parts.supervisor.mode() == Mode::Landing && self.touchdown.is_deaf(time) {
             decision.action = self.parts.supervisor.landed(time);
@@ -330,8 +334,8 @@ impl Pilot {
 
     /// The vehicle stands where it is.
     pub fn stands(&mut self) {
-        if let Some((height, _)) = vertical(&self.parts) {
-            self.touchdown.stands_at(height);
+        if let Some((position, _)) = motion(&self.parts) {
+            self.touchdown.stands_at(position.z);
         }
     }
 
@@ -540,7 +544,7 @@ impl Pilot {
         let before = self.controlled.replace(time).unwrap_or(time);
         let elapsed = seconds(time.saturating_sub(before));
         // Only a disturbance observer uses the applied input.
-        let on_ground = parts.guidance.disturbance().is_some() && stands(parts);
+        let on_ground = parts.guidance.disturbance().is_some() && self.touchdown.stands(parts);
         let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
         match &parts.setpoints {
             // Telemetry is slower than the loop: the mean input between two measurements counts.
@@ -715,6 +719,29 @@ impl Pilot {
         let crash = ground.and_then(|ground| ground.observe(predictor, self.known, frame));
         self.crashed |= crash.is_some();
         crash
+    }
+
+    /// Watches the height, and whether the measured position jumps.
+    fn watch_position(&mut self, time: i64, reading: Reading) {
+        let Some((position, velocity)) = motion(&self.parts).filter(|_| self.known) else {
+            return;
+        };
+        self.touchdown.watch(position.z);
+        let is_measured =
+            !matches!(reading, Reading::None(_)) && self.observation.verdict().is_ok();
+        if is_measured && let Some(jump) = self.jumps.observe(time, position, velocity) {
+            self.touchdown.jumped(jump.z);
+        }
+    }
+
+    /// How many times the measured position has jumped against its velocity, and the largest of these jumps, m.
+    pub fn jumps(&self) -> (usize, f64) {
+        self.jumps.found()
+    }
+
+    /// Takes the first of these jumps, m.
+    pub fn take_first_jump(&mut self) -> Option<f64> {
+        self.jumps.take_first()
     }
 
     fn rejected(&mut self, time: i64, fault: Fault) -> Decision {

@@ -5,7 +5,9 @@ use fly_lie::operators::hat3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
 use super::covariance::{Covariance, inverse, is_covariance, symmetrise};
-use super::measurement::{KINDS, Measurement, Verdict};
+use super::measurement::{
+    ATTITUDE, FIELD, HEIGHT, KINDS, Measurement, POSE, POSITION, VELOCITY, Verdict,
+};
 use super::parameters::{EstimatorParameters, ParameterError};
 use super::propagation::{Imu, advance, input_effect, transition};
 use super::widening::{Innovation, Jump, Wider};
@@ -28,6 +30,8 @@ pub struct InvariantFilter {
     gates: [f64; 6],
     /// How long each kind has been rejected continuously, s; negative if it is not being rejected.
     rejected_for: [f64; KINDS],
+    /// The time since a measurement of each kind passed its gate, s.
+    accepted_before: [f64; KINDS],
     /// The normalised innovation squared of the first of the rejected ones; 0 once the covariance was widened for them.
     first_rejected: [f64; KINDS],
 }
@@ -86,6 +90,7 @@ impl InvariantFilter {
             parameters,
             gates: parameters.gates(),
             rejected_for: [-1.0; KINDS],
+            accepted_before: [f64::INFINITY; KINDS],
             first_rejected: [0.0; KINDS],
         })
     }
@@ -248,6 +253,9 @@ impl InvariantFilter {
                 *time += dt;
             }
         }
+        for time in &mut self.accepted_before {
+            *time += dt;
+        }
         true
     }
 
@@ -349,7 +357,7 @@ impl InvariantFilter {
     }
 
     /// With what covariance a measurement that was rejected with this normalised innovation squared passes: `None` before its kind has been rejected for
-    /// `rejection_time`.
+    /// `rejection_time`, and for as long as others contradict it.
     ///
     /// The state is wrong then, not the measurement. An innovation that has not grown meanwhile is taken for a [`Jump`], and whatever else is wrong for an error
     /// of all of the state. The next measurements are taken as well, until one passes the gate.
@@ -368,15 +376,33 @@ impl InvariantFilter {
         if *time < self.parameters.rejection_time {
             return None;
         }
+        let has_grown = nis > GROWN * self.first_rejected[kind];
+        // Whether it may be a jump, and an error of all of the state.
+        let (of_jump, of_all) = match kind {
+            // What others measure as well has not jumped: this one is wrong.
+            HEIGHT if self.is_confirmed(&[POSITION, POSE]) => return None,
+            // Positions do not show a wrong heading before the vehicle accelerates, and then they do not pass.
+            FIELD if self.is_confirmed(&[POSITION, VELOCITY, ATTITUDE, POSE]) => return None,
+            POSITION if self.is_confirmed(&[HEIGHT]) => {
+                let of_all = has_grown && !self.is_confirmed(&[VELOCITY]);
+                (!of_all, of_all)
+            }
+            _ => (!has_grown, true),
+        };
+        let is_known = self.is_confirmed(&[HEIGHT]);
         let innovation = Innovation {
             z,
             H,
             N,
             gate: self.gates[M - 1],
         };
-        let jump = Jump::of(kind, &self.near(), &self.gravity, &self.deviations());
-        let jumped = || innovation.after(&self.covariance, &jump);
-        let is_jump = nis <= GROWN * self.first_rejected[kind];
+        let jump = Jump::of(
+            kind,
+            is_known,
+            &self.near(),
+            &self.gravity,
+            &self.deviations(),
+        );
         let p = &self.parameters;
         // Larger biases would explain the gravity along a wrong vertical.
         let largest = [
@@ -386,10 +412,18 @@ impl InvariantFilter {
             p.start_gyro_bias,
             p.start_accelerometer_bias,
         ];
+        let jumped = || innovation.after(&self.covariance, &jump);
         let all = || innovation.scaled(&self.covariance, largest);
-        let wider = is_jump.then(jumped).flatten().or_else(all)?;
+        let wider = of_jump.then(jumped).flatten();
+        let wider = wider.or_else(|| of_all.then(all).flatten())?;
         self.first_rejected[kind] = 0.0;
         Some(wider)
+    }
+
+    /// Whether a measurement of one of these kinds has passed its gate within the rejection time.
+    fn is_confirmed(&self, kinds: &[usize]) -> bool {
+        let mut times = kinds.iter().map(|kind| self.accepted_before[*kind]);
+        times.any(|time| time < self.parameters.rejection_time)
     }
 
     /// `z = H [e; β] + n`, the noise n with covariance `N`: gate, gain, correction, reset.
@@ -427,7 +461,7 @@ impl InvariantFilter {
             inverse = innovation;
             verdict = Verdict::Widened { nis, factor };
         } else {
-            self.rejected_for[kind] = -1.0;
+            (self.rejected_for[kind], self.accepted_before[kind]) = (-1.0, 0.0);
         }
         let K = HP.transpose() * inverse;
         let d = K * z;

@@ -66,17 +66,24 @@ pub enum Measurement {
 
 /// The number of kinds of measurements.
 pub const KINDS: usize = 6;
+/// Their indices.
+pub(super) const POSITION: usize = 0;
+pub(super) const VELOCITY: usize = 1;
+pub(super) const ATTITUDE: usize = 2;
+pub(super) const POSE: usize = 3;
+pub(super) const HEIGHT: usize = 4;
+pub(super) const FIELD: usize = 5;
 
 impl Measurement {
     /// The index of its kind, below [`KINDS`], in the order of the variants.
     pub const fn kind(&self) -> usize {
         match self {
-            Self::Position { .. } => 0,
-            Self::Velocity { .. } => 1,
-            Self::Attitude { .. } => 2,
-            Self::Pose { .. } => 3,
-            Self::Height { .. } => 4,
-            Self::Field { .. } => 5,
+            Self::Position { .. } => POSITION,
+            Self::Velocity { .. } => VELOCITY,
+            Self::Attitude { .. } => ATTITUDE,
+            Self::Pose { .. } => POSE,
+            Self::Height { .. } => HEIGHT,
+            Self::Field { .. } => FIELD,
         }
     }
 }

@@ -5,6 +5,7 @@ use fly_lie::operators::hat3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
 use super::covariance::{Covariance, inverse};
+use super::measurement::{FIELD, HEIGHT, POSE, POSITION, VELOCITY};
 
 /// A covariance with which an innovation passes its gate.
 pub(super) struct Wider<const M: usize> {
@@ -27,10 +28,11 @@ pub(super) struct Innovation<'a, const M: usize> {
 pub(super) struct Jump(Covariance);
 
 impl Jump {
-    /// For this [kind](super::Measurement::kind) of measurement, at this pose, with the deviations of [`InvariantFilter`](super::InvariantFilter): the present
+    /// For this [kind](super::Measurement::kind) of measurement, or a position whose height is `known`, at this pose, with the deviations of [`InvariantFilter`](super::InvariantFilter): the present
     /// variance of these errors, as the covariance of a jump independent of the state.
     pub fn of(
         kind: usize,
+        known: bool,
         pose: &SE23<f64>,
         gravity: &Vector3<f64>,
         deviations: &[f64; 15],
@@ -46,17 +48,22 @@ impl Jump {
             sum += block;
         };
         let (attitude, velocity, position) = (0, 1, 2);
+        let along_z = Vector3::z() * Vector3::z().transpose();
         match kind {
-            0 => add(6, &(Matrix3::identity() * variance(position))),
-            1 => add(3, &(Matrix3::identity() * variance(velocity))),
-            4 => {
-                let z = Vector3::z();
-                add(6, &(z * z.transpose() * variance(position)));
+            POSITION => {
+                let directions = if known {
+                    Matrix3::identity() - along_z
+                } else {
+                    Matrix3::identity()
+                };
+                add(6, &(directions * variance(position)));
             }
+            VELOCITY => add(3, &(Matrix3::identity() * variance(velocity))),
+            HEIGHT => add(6, &(along_z * variance(position))),
             _ => {
                 // A field that has changed is taken for another heading: the vertical is known from the accelerometer.
                 let directions = match gravity.try_normalize(0.0) {
-                    Some(up) if kind == 5 => up * up.transpose(),
+                    Some(up) if kind == FIELD => up * up.transpose(),
                     _ => Matrix3::identity(),
                 };
                 // Velocity and position stay: v - v̂ = e_v - hat(v̂) e_R.
@@ -66,7 +73,7 @@ impl Jump {
                     .copy_from(&hat3(&pose.velocity));
                 T.fixed_view_mut::<3, 3>(6, 0)
                     .copy_from(&hat3(&pose.position));
-                if kind == 3 {
+                if kind == POSE {
                     add(6, &(Matrix3::identity() * variance(position)));
                 }
                 all += T * directions * T.transpose() * variance(attitude);

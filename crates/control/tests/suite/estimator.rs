@@ -521,6 +521,57 @@ fn a_lasting_jump_of_the_position_does_not_tilt_the_vehicle() {
     }
 }
 
+/// What another sensor measures as well has not jumped: the one that says so is rejected for as long as it is contradicted, and neither the height nor the
+/// vertical follows it. A jump across is none of the height's.
+#[test]
+fn a_sensor_that_another_contradicts_moves_nothing() {
+    let up = Vector3::z();
+    let (aside, field) = (Vector3::x() * 20.0, Vector3::new(0.0, 0.25, 0.0));
+    // Of the height, m, the position, m, and the field in the body; whether it is taken in the end.
+    for (height, position, field, is_taken) in [
+        (20.0, Vector3::zeros(), Vector3::zeros(), false),
+        (-5.0, Vector3::zeros(), Vector3::zeros(), false),
+        (0.0, -20.0 * up, Vector3::zeros(), false),
+        (0.0, Vector3::zeros(), field, false),
+        (0.0, aside, Vector3::zeros(), true),
+    ] {
+        let mut flight = Flight::new(23, EstimatorParameters::default());
+        let mut filter = flight.filter();
+        let (mut most_tilt, mut most_height, mut widened): (f64, f64, u32) = (0.0, 0.0, 0);
+        for i in 1..=8000 {
+            let imu = flight.step();
+            filter.predict(&imu, STEP);
+            if i % 20 != 0 {
+                continue;
+            }
+            let seen = [flight.field(), flight.gnss(0.3), flight.height()];
+            for mut seen in seen {
+                match &mut seen {
+                    _ if i < 4000 => (),
+                    Measurement::Position { value, .. } => *value += position,
+                    Measurement::Height { value, .. } => *value += height,
+                    Measurement::Field { value, .. } => *value += field,
+                    _ => (),
+                }
+                widened += u32::from(matches!(filter.correct(&seen), Verdict::Widened { .. }));
+            }
+            if i >= 4000 {
+                let [is, to] =
+                    [filter.pose(), &flight.pose].map(|pose| pose.rotation.inverse().act(&up));
+                most_tilt = most_tilt.max(is.angle(&to).to_degrees());
+                let e = flight.pose.position - filter.pose().position;
+                most_height = most_height.max(e.z.abs());
+            }
+        }
+        let case = format!("{height} {position} {field}");
+        assert_eq!(widened > 0, is_taken, "{case}: {widened}");
+        assert!(
+            most_tilt < 2.0 && most_height < 1.0,
+            "{case}: {most_tilt} degrees, {most_height} m"
+        );
+    }
+}
+
 /// The same flight elsewhere in the world: its estimate is shifted, and no less certain. It crosses the 500 m at which the vehicle becomes the origin
 /// of the errors, and elsewhere starts beyond them.
 #[test]

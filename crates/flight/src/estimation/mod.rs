@@ -255,10 +255,18 @@ impl Estimation {
     }
 
     /// How far (m) errors of the fixes may displace the state that the flight uses from the true one: three standard
-    /// deviations of satellite navigation, if no other sensor measures the position.
+    /// deviations of satellite navigation, if no other sensor measures the position; of its height, if none measures that.
     pub fn fix_error(&self) -> f64 {
+        let heights = self.sensors.iter().filter_map(|sensor| match sensor.kind {
+            Kind::Height { variance, .. } => Some(variance),
+            _ => None,
+        });
+        let of_height = heights.fold(f64::INFINITY, f64::min);
         let deviation = |sensor: &Sensor| match sensor.kind {
-            Kind::Position { covariance, .. } => covariance.diagonal().max().sqrt(),
+            Kind::Position { covariance, .. } => {
+                let [x, y, z] = covariance.diagonal().into();
+                f64::max(x, y).max(z.min(of_height)).sqrt()
+            }
             _ => 0.0,
         };
         let [gnss_alone, _] = bind::gnss(&self.sensors);

@@ -1,5 +1,7 @@
 //! Whether a vehicle stands on the ground.
 
+use nalgebra::Vector3;
+
 use super::{Parts, seconds};
 use crate::envelope::CLEARANCE;
 
@@ -23,6 +25,8 @@ pub(super) struct Touchdown {
     /// Height at which the vehicle stood when it was armed, m, and the greatest since.
     stood: Option<f64>,
     highest: f64,
+    /// Whether the measured height has jumped: what is known of the ground's is not comparable with it any more.
+    has_jumped: bool,
     /// Whether it is landing by itself: it does not take our commands.
     pub(super) lands_by_itself: bool,
     /// Since when it appears to rest on the ground, ns.
@@ -44,6 +48,11 @@ impl Touchdown {
         self.highest = self.highest.max(height);
     }
 
+    /// The measured height has jumped by so much, m.
+    pub(super) fn jumped(&mut self, by: f64) {
+        self.has_jumped |= by.abs() > NEAR;
+    }
+
     /// Whether a vehicle that says that it is disarmed has landed where its reference is, `below` m above it: it has flown since it was armed, and is
     /// near the ground, or stands.
     pub(super) fn has_landed(&self, parts: &Parts, below: f64) -> bool {
@@ -51,7 +60,7 @@ impl Touchdown {
             return false;
         };
         let has_flown = (self.stood).is_none_or(|stood| self.highest > stood + NEAR);
-        let is_low = self.is_near(parts, height) || stands(parts);
+        let is_low = self.is_near(parts, height) || self.stands(parts);
         has_flown && is_low && below < 2.0 * NEAR
     }
 
@@ -72,7 +81,7 @@ impl Touchdown {
             return false;
         };
         let is_at = |ground: f64| height <= ground;
-        if parts.ground_height.is_some_and(is_at) {
+        if self.ground(parts).is_some_and(is_at) {
             return true;
         }
         let elapsed = self.last.map_or(0, |last| time.saturating_sub(last));
@@ -101,33 +110,43 @@ impl Touchdown {
         (self.since).is_some_and(|since| time.saturating_sub(since) >= DEAF)
     }
 
+    /// The known height of the ground, m, as heights are measured now.
+    fn ground(&self, parts: &Parts) -> Option<f64> {
+        parts.ground_height.filter(|_| !self.has_jumped)
+    }
+
+    /// Whether the vehicle may be standing on the ground: either it is at the known height of the ground, or it moves
+    /// neither up nor down although its rotors do not carry it.
+    pub(super) fn stands(&self, parts: &Parts) -> bool {
+        let Some((height, climbing)) = vertical(parts) else {
+            return false;
+        };
+        let on = |ground: f64| height <= ground + CLEARANCE;
+        self.ground(parts).is_some_and(on)
+            || (is_stuck(climbing, parts.descent_rate) && is_unloaded(parts))
+    }
+
     /// Whether this height is that of the ground, as far as it is known.
     fn is_near(&self, parts: &Parts, height: f64) -> bool {
-        match (parts.ground_height, self.stood) {
+        match (self.ground(parts), self.stood) {
             (Some(ground), _) => height <= ground + NEAR,
-            (None, Some(stood)) => (height - stood).abs() <= NEAR,
+            (None, Some(stood)) => !self.has_jumped && (height - stood).abs() <= NEAR,
             // What is simulated takes our commands.
             (None, None) => !parts.supervisor.must_arm(),
         }
     }
 }
 
-/// Whether the vehicle may be standing on the ground: either it is at the known height of the ground, or it moves
-/// neither up nor down although its rotors do not carry it.
-pub(super) fn stands(parts: &Parts) -> bool {
-    let Some((height, climbing)) = vertical(parts) else {
-        return false;
-    };
-    let on = |ground: f64| height <= ground + CLEARANCE;
-    parts.ground_height.is_some_and(on)
-        || (is_stuck(climbing, parts.descent_rate) && is_unloaded(parts))
-}
-
-/// Height (m) and vertical velocity (m/s) of the tracked body.
-pub(super) fn vertical(parts: &Parts) -> Option<(f64, f64)> {
+/// Position (m) and velocity (m/s) of the tracked body, world frame.
+pub(super) fn motion(parts: &Parts) -> Option<(Vector3<f64>, Vector3<f64>)> {
     let (pose, twist) = parts.predictor.tracked_motion()?;
     let velocity = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned());
-    Some((pose.translation.z, velocity.z))
+    Some((pose.translation, velocity))
+}
+
+/// Its height and vertical velocity.
+fn vertical(parts: &Parts) -> Option<(f64, f64)> {
+    motion(parts).map(|(position, velocity)| (position.z, velocity.z))
 }
 
 fn is_stuck(climbing: f64, descent_rate: f64) -> bool {

@@ -323,6 +323,62 @@ fn with_all_defaults_it_flies_outdoors() {
     }
 }
 
+/// A sensor that jumps for good while another contradicts it loses nobody: the vehicle is never taken for one on the ground, nor turned over by it. At the
+/// end it flies, or has been flown down.
+#[test]
+fn a_sensor_that_lies_outdoors_brings_no_vehicle_down() {
+    for (group, offset, verdict) in [
+        ("barometer", vec![10.0], Verdict::Flown),
+        ("barometer", vec![-10.0], Verdict::Flown),
+        ("magnetometer.field", vec![0.0, 12e-6, 0.0], Verdict::Flown),
+        ("gnss.position", vec![0.0, 0.0, -20.0], Verdict::SafetyStop),
+    ] {
+        let set = [
+            "flight.duration=36",
+            "safety.max_descent_time=20",
+            "reference.points=[{position=[0,0,-0.02],hold=1},{position=[0,0,3]},{position=[2,0,3],hold=8},{position=[2,0,-0.02]}]",
+            "estimator={ magnetometer = { field = [2e-5, 0, -4.3e-5] } }",
+            "backend.sim.sensors={ ideal = false, imu = {}, gnss = {}, barometer = {}, magnetometer = { field = [2e-5, 0, -4.3e-5] } }",
+        ];
+        let configuration = configuration("examples/quadcopter-take-off.toml", &set);
+        let lies = move |time: f64, description: &Description, frame: &mut FrameMut| {
+            let (_, values) = place(description, group);
+            if time > 10.0 {
+                for (value, offset) in values.iter().zip(&offset) {
+                    frame.values[*value] += offset;
+                }
+            }
+        };
+        let mut rows = Memory::default();
+        let plant = spoiled(&configuration, lies);
+        let flight = Flight::new(&configuration, plant, &mut rows).unwrap();
+        let summary = flight.run();
+        assert_eq!(summary.verdict, verdict, "{group}: {}", given_up(&summary));
+        let (height, rate) = last_height(&rows);
+        // The barometer knows the ground to about a metre.
+        assert!(
+            height < 1.0 && rate.abs() < 1.0,
+            "{group}: it ends {height} m high, at {rate} m/s"
+        );
+        let [_, attitude] = &summary.errors;
+        assert!(
+            attitude.magnitude.max() < 0.5,
+            "{group}: {} rad",
+            attitude.magnitude.max()
+        );
+    }
+}
+
+/// The true height (m) and its rate (m/s) in the last rows of a flight.
+fn last_height(flown: &Memory) -> (f64, f64) {
+    let name = "truth.pose.position.z";
+    let place = flown.header.description.value_index(name).expect("told");
+    let [before, last] = [20, 1].map(|back| &flown.rows[flown.rows.len() - back]);
+    let [from, to] = [before, last].map(|row| row.values[place]);
+    let elapsed = (last.time - before.time) as f64 * 1e-9;
+    (to, (to - from) / elapsed)
+}
+
 /// What keeps an estimate from its start is told: without the field that a magnetometer is to measure, a vehicle at rest has no heading.
 #[test]
 fn an_estimate_that_does_not_begin_says_why() {

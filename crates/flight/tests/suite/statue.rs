@@ -48,7 +48,7 @@ pub enum Trouble {
     CannotLand,
     /// It disarms itself at the hundredth command.
     Disarms,
-    /// It comes down at the six hundredth, disarms itself a little later, and refuses to land.
+    /// It comes down from the five hundredth on, disarms itself at the seven hundredth, and refuses to land.
     Lands,
     /// It says that it is armed, but its frames do not.
     StaysDisarmed,
@@ -85,8 +85,8 @@ impl Backend for Statue {
         {
             self.ahead += 100_000_000;
             *reads -= 1;
+            self.height += (*height - self.height) / f64::from(*reads + 1);
             if *reads == 0 {
-                self.height = *height;
                 self.climb = None;
             }
         }
@@ -128,8 +128,9 @@ impl Backend for Statue {
         if self.trouble == Trouble::Disarms && self.commands >= 100 {
             self.armed = false;
         }
-        if self.trouble == Trouble::Lands && self.commands >= 600 {
-            (self.armed, self.height) = (self.commands < 700, 0.0);
+        if self.trouble == Trouble::Lands && self.commands >= 500 {
+            let height = (self.height - 0.005).max(0.0);
+            (self.armed, self.height) = (self.commands < 700, height);
         }
         Ok(())
     }
