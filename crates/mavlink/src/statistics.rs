@@ -27,6 +27,8 @@ pub struct Statistics {
     pub expired: u64,
     /// Setpoints that were not sent because a newer one replaced them.
     pub replaced: u64,
+    /// Signed frames taken, but not verified, on a link without a key.
+    pub signed: u64,
     /// Unsigned frames rejected on a signed link.
     pub unsigned: u64,
     /// Frames rejected for their signature: another key, or forged.

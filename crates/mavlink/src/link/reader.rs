@@ -14,7 +14,7 @@ use super::{Listener, Received, Sender, Shared, count, lock};
 use crate::address::Address;
 use crate::clock::monotonic;
 use crate::dialect::MavMessage;
-use crate::signing::{Accepted, Refusal, Signing};
+use crate::signing::{self, Accepted, Refusal, Signing};
 use crate::statistics::Sequences;
 use crate::transport::{Endpoint, Streams, nothing_came};
 
@@ -159,10 +159,11 @@ impl Reader {
 
     /// Whether the frame may prove who its sender is; `None` if a signed link refuses it.
     fn accepts(&self, frame: &MAVLinkMessageRaw) -> Option<bool> {
+        let counters = &self.shared.counters;
         let Some(signing) = &self.signing else {
+            count(&counters.signed, signing::is_signed(frame).into());
             return Some(true);
         };
-        let counters = &self.shared.counters;
         match signing.verify(frame) {
             Ok(accepted) => return Some(accepted == Accepted::Signed),
             Err(Refusal::Unsigned) => count(&counters.unsigned, 1),

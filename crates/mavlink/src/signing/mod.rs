@@ -88,6 +88,11 @@ pub(crate) enum Refusal {
     Replayed,
 }
 
+/// Whether a frame carries a signature, of whatever key.
+pub(crate) fn is_signed(frame: &MAVLinkMessageRaw) -> bool {
+    matches!(frame, MAVLinkMessageRaw::V2(raw) if raw.incompatibility_flags() & SIGNED != 0)
+}
+
 /// The key of a link and its signatures' time stamps.
 pub(crate) struct Signing {
     key: Key,

@@ -59,6 +59,31 @@ fn hundredths(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 100.0).round() / 100.0
 }
 
+/// The messages that a signed link has rejected; `None` if there were none.
+fn rejected(statistics: &Statistics) -> Option<String> {
+    let kinds: Vec<_> = [
+        (statistics.unsigned, "not signed"),
+        (statistics.bad_signatures, "signed with another key"),
+        (statistics.replayed, "older than the last signed ones"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    if kinds.is_empty() {
+        return None;
+    }
+    let advice = if statistics.unsigned + statistics.bad_signatures > 0 {
+        "is `signing_key` the vehicle's?"
+    } else {
+        "are the clocks right?"
+    };
+    Some(format!(
+        "messages were rejected: {}; {advice}",
+        kinds.join(", ")
+    ))
+}
+
 /// Describes what a link received instead of the vehicle's heartbeat.
 pub(super) fn heard_instead(
     wanted: Option<u8>,
@@ -77,18 +102,20 @@ pub(super) fn heard_instead(
         }
         return text;
     }
-    match link_error {
-        Some(error) => format!("the link is down: {error}"),
-        None if statistics.bytes == 0 => {
+    if let Some(error) = link_error {
+        return format!("the link is down: {error}");
+    }
+    if let Some(rejected) = rejected(statistics) {
+        return rejected;
+    }
+    match statistics.messages {
+        0 if statistics.bytes == 0 => {
             "nothing was received; does the vehicle send to this address?".to_owned()
         }
-        None if statistics.messages == 0 => format!(
+        0 => format!(
             "{} bytes were received, but no MAVLink message ({} bad checksums); is the baud rate right?",
             statistics.bytes, statistics.bad_checksums
         ),
-        None => format!(
-            "{} messages were received, but no heartbeat",
-            statistics.messages
-        ),
+        messages => format!("{messages} messages were received, but no heartbeat"),
     }
 }

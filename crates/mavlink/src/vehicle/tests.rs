@@ -189,6 +189,31 @@ fn mutated_traffic_does_no_harm() {
     println!("{statistics}");
     assert!(statistics.messages > 2_000 && statistics.undecodable > 100);
     assert!(statistics.bad_checksums > 1_000 && statistics.lost > 1_000);
+    assert!(statistics.signed > 1_000 && statistics.unsigned == 0);
+}
+
+#[test]
+fn rejected_messages_are_not_taken_for_a_wrong_baud_rate() {
+    let instead = |unsigned, bad_signatures, replayed| {
+        let statistics = Statistics {
+            bytes: 14_421,
+            unsigned,
+            bad_signatures,
+            replayed,
+            ..Statistics::default()
+        };
+        error::heard_instead(None, &[], &statistics, None)
+    };
+    assert_eq!(
+        instead(2, 300, 1),
+        "messages were rejected: 2 not signed, 300 signed with another key, 1 older than the last signed ones; \
+         is `signing_key` the vehicle's?"
+    );
+    assert_eq!(
+        instead(0, 0, 300),
+        "messages were rejected: 300 older than the last signed ones; are the clocks right?"
+    );
+    assert!(instead(0, 0, 0).ends_with("is the baud rate right?"));
 }
 
 /// 10^8 bytes: `cargo xtask peers`.

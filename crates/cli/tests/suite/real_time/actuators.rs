@@ -226,6 +226,13 @@ fn refusals_say_what_is_missing() {
         "front left",
         "(failed), saying: Motor Test: Safety switch: ArduCopter tests motors",
     );
+    // It takes only what is signed, and `fly` has no key.
+    check(
+        "px4",
+        &[&format!("key={}", "5a".repeat(32))],
+        "rear",
+        "it signs its messages, and `signing_key` is not given",
+    );
     check(
         "ardupilot",
         &["servo4=37"],

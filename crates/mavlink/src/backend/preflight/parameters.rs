@@ -283,6 +283,9 @@ impl Parameters {
 }
 
 /// Reads these parameters, each with whether it is needed; `None` for those that do not arrive.
+///
+/// # Errors
+/// The link takes nothing, or none arrives from a vehicle that signs its messages while we do not: it answers nothing.
 pub(crate) fn read(
     vehicle: &mut Vehicle,
     asked: &[(&str, bool)],
@@ -296,6 +299,14 @@ pub(crate) fn read(
         tickets.push((ticket, *needed));
     }
     let outcomes = wait(vehicle, &tickets)?;
+    let unanswered =
+        |outcome: &ParameterOutcome| matches!(outcome, ParameterOutcome::Expired { .. });
+    if vehicle.statistics().signed > 0 && outcomes.iter().all(unanswered) {
+        let why =
+            "the vehicle answers nothing: it signs its messages, and `signing_key` is not given";
+        return Err(Error::new(ErrorKind::Refused, why)
+            .with_help("set it to the file of the vehicle's key"));
+    }
     Ok(outcomes
         .into_iter()
         .map(|outcome| match outcome {

@@ -307,7 +307,9 @@ fn a_signed_link_takes_nothing_unsigned() {
         peer.send(&heartbeat(QUAD, false));
     }
     eventually("the refusals", || vehicle.statistics().unsigned == 20);
-    assert!(vehicle.find(within(0.1)).is_err());
+    let error = vehicle.find(within(0.1)).unwrap_err().to_string();
+    let expected = "messages were rejected: 20 not signed; is `signing_key` the vehicle's?";
+    assert!(error.ends_with(expected), "{error}");
     assert!(peer.receive().is_none(), "a stranger is not answered");
 }
 
