@@ -144,7 +144,7 @@ impl Link {
             Some(_) if self.is_arming_done => Ok(Progress::Done),
             Some(_) => self.poll(Call::Arm),
         };
-        let progress = progress.map_err(|error| format!("ARM failed: {error}"))?;
+        let progress = progress.map_err(|error| failed("ARM failed", &error))?;
         // Telemetry may come later than the answer.
         self.is_arming_done = progress == Progress::Done;
         Ok(self.is_arming_done && self.says(self.armed) != Some(false))
@@ -160,7 +160,7 @@ impl Link {
     /// # Errors
     /// The vehicle refused, or took too long.
     pub fn take_off(&mut self, height: f64) -> Result<bool, String> {
-        let failed = |error| format!("TAKE-OFF failed: {error}");
+        let failed = |error: Error| failed("TAKE-OFF failed", &error);
         let Some((since, is_up)) = self.taking_off else {
             let now = monotonic_now();
             // Unless it refuses, the vehicle may be in the air from now on, even if the call fails.
@@ -320,7 +320,7 @@ impl Link {
                     tracing::debug!("{error}");
                     Ok(())
                 }
-                requested => requested.map_err(|error| format!("TERMINATE failed: {error}")),
+                requested => requested.map_err(|error| failed("TERMINATE failed", &error)),
             };
         }
         if !self.is_real_time() {
@@ -344,8 +344,9 @@ impl Link {
             Err(_) if self.says(self.armed) == Some(false) => Ok(()),
             Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
             // A plugin that panicked is not called again.
-            Err(error) if !self.land_past_the_calls() => Err(format!(
-                "LAND failed: the vehicle may be airborne and uncommanded: {error}"
+            Err(error) if !self.land_past_the_calls() => Err(failed(
+                "LAND failed: the vehicle may be airborne and uncommanded",
+                &error,
             )),
             _ => Ok(()),
         }
@@ -418,9 +419,16 @@ impl Link {
         match self.complete(Call::Disarm, Instance::disarm) {
             // A plugin that panicked is not called again; a vehicle on the ground is disarmed by its landing.
             Err(error) if error.kind == ErrorKind::Panic && self.land_past_the_calls() => Ok(()),
-            disarmed => disarmed.map_err(|error| format!("DISARM failed: {error}")),
+            disarmed => disarmed.map_err(|error| failed("DISARM failed", &error)),
         }
     }
+}
+
+/// What failed, why, and what may help.
+fn failed(what: &str, error: &Error) -> String {
+    let help = error.help.as_ref();
+    let help = help.map_or_else(String::new, |help| format!("; {help}"));
+    format!("{what}: {error}{help}")
 }
 
 /// Whether such an error means that the request was not carried out.

@@ -152,7 +152,7 @@ impl Backend for Statue {
             *to = height;
         }
         match self.trouble {
-            Trouble::Refused => Err(Error::new(ErrorKind::Refused, "not now")),
+            Trouble::Refused => Err(Error::new(ErrorKind::Refused, "not now").with_help("wait")),
             Trouble::Fails => Err(Error::new(ErrorKind::Timeout, "no answer")),
             Trouble::Panics => panic!("in the take-off"),
             _ => Ok(()),

@@ -78,7 +78,11 @@ fn a_take_off_that_fails_is_not_disarmed_in_the_air() {
         let mut flight = Flight::new(&hovering(&set), climber, &mut nowhere).unwrap();
         let end = (0..400).find_map(|_| flight.tick());
         let end = end.unwrap_or_else(|| panic!("{trouble:?}: it goes on"));
-        assert!(matches!(end, End::Backend(_)), "{trouble:?}: {end:?}");
+        let End::Backend(message) = &end else {
+            panic!("{trouble:?}: {end:?}")
+        };
+        let refused = "TAKE-OFF failed: not now; wait";
+        assert_eq!(message == refused, trouble == Trouble::Refused, "{message}");
         flight.finish(end);
         assert_eq!(*journal.lock().unwrap(), expected, "{trouble:?}");
     }

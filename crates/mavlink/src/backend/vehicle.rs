@@ -252,7 +252,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         let faults: Vec<_> = commanded.parameters.faults().collect();
         if !faults.is_empty() {
             return Err(Error::new(ErrorKind::Refused, faults.join("; ")).with_help(format!(
-                "set it on the vehicle, or let it be set for the flight: `--set backend.{name}.set_parameters=true`"
+                "set it on the vehicle, or let it be set for the flight: `--set-parameters` (`--set backend.{name}.set_parameters=true`)"
             )));
         }
         self.ask(|session, _, now| session.arm(now))
