@@ -51,6 +51,9 @@ pub fn run(
     let moves: Vec<(&Actuator, f64)> = (actuators.into_iter())
         .flat_map(|actuator| parts(actuator, moved).map(move |part| (actuator, part)))
         .collect();
+    for (actuator, _) in &moves {
+        (actuator.is_testable()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    }
     let mut plan = Table::default();
     plan.row(
         "vehicle",
@@ -165,9 +168,10 @@ fn told(actuator: &Actuator, part: f64, seconds: f64) -> String {
     };
     let rotor = actuator.rotor.as_deref().unwrap_or("motor");
     format!(
-        "{} ({rotor}) to {:+.0} % of full output for {seconds:.1} s: {value}",
+        "{} ({rotor}) to {:+.0} % of full output for {seconds:.1} s: {value} ({})",
         actuator.command,
-        100.0 * part
+        100.0 * part,
+        actuator.sent(part)
     )
 }
 

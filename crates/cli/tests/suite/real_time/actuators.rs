@@ -83,7 +83,7 @@ fn nothing_moves_without_the_users_word() {
     contains(&messages, "TAKE THE PROPELLERS OFF");
     contains(
         &messages,
-        "rotor.1.thrust (rear) to +10 % of full output for 1.0 s: SPINS",
+        "rotor.1.thrust (rear) to +10 % of full output for 1.0 s: SPINS (+0.10 to PX4, 1100 us to ArduPilot)",
     );
     contains(
         &messages,
@@ -163,6 +163,29 @@ fn directions_limits_and_trim_are_those_of_the_configuration() {
     let rest = json!([183, [4.0, 1450.0, 0.0, 0.0, 0.0, 0.0, 0.0]]);
     let side = |pulse: f64| json!([184, [4.0, pulse, 1.0, 1.0, 0.0, 0.0, 0.0]]);
     assert_eq!(told, json!([side(1345.0), rest, side(1585.0), rest]));
+}
+
+/// Its 10 % would be 90 % of a motor that is not wired so.
+#[test]
+fn a_motor_with_an_inverted_pulse_is_not_moved() {
+    let outputs = "backend.tricopter.outputs=[\
+        { command = 'rotor.0.thrust', channel = 1, reversed = true }, { command = 'rotor.1.thrust', channel = 2 }, \
+        { command = 'rotor.2.thrust', channel = 3 }, { command = 'rotor.0.tilt', channel = 4 }, \
+        { command = 'rotor.1.tilt', channel = 5 }, { command = 'rotor.2.tilt', channel = 6 }]";
+    let vehicle = [
+        "--config",
+        "tricopter",
+        "--backend",
+        "tricopter",
+        "--yes",
+        "--set",
+        outputs,
+    ];
+    for which in [&["sweep"][..], &["test", "front left"]] {
+        let arguments = [&["actuators"][..], which, &vehicle].concat();
+        let (_, messages) = Folder::new().ends(&arguments, 2);
+        contains(&messages, "the output of `rotor.0.thrust` is `reversed`");
+    }
 }
 
 /// Whose heartbeats say that it is armed while it tests a motor, and for a second after that.

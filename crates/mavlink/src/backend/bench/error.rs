@@ -34,6 +34,12 @@ pub enum BenchError {
         /// What for.
         why: String,
     },
+    /// A motor whose pulse is inverted: its least pulse is full thrust.
+    #[error(
+        "the output of `{0}` is `reversed`, so that the least pulse is full thrust: such a motor is not moved. Its sense of rotation is not changed by that, \
+         but by two of its wires or its speed controller"
+    )]
+    Reversed(String),
     /// The autopilot has no such function.
     #[error(
         "`{command}` is number {number} of its kind, and {autopilot} tests the first {most} alone"

@@ -66,6 +66,27 @@ impl Actuator {
         self.rotor.is_some() && !self.is_motor()
     }
 
+    /// Whether it may be moved.
+    ///
+    /// # Errors
+    /// [`BenchError::Reversed`].
+    pub fn is_testable(&self) -> Result<(), BenchError> {
+        // A little of its thrust is nearly the full pulse, and nothing tells whether its motor is wired so.
+        if self.output.is_reversed() && !self.output.is_two_sided() {
+            return Err(BenchError::Reversed(self.command.clone()));
+        }
+        Ok(())
+    }
+
+    /// What is sent for this part of full output: PX4 gets a value, `ArduPilot` a pulse.
+    pub fn sent(&self, part: f64) -> String {
+        let (value, pulse) = (
+            self.output.control_of_part(part),
+            self.output.pulse_of_part(part),
+        );
+        format!("{value:+.2} to PX4, {pulse} us to ArduPilot")
+    }
+
     /// What PX4 calls it: `Motor 1`, `Servo 1`.
     pub fn px4(&self) -> String {
         let kind = if self.is_motor() { "Motor" } else { "Servo" };
@@ -230,7 +251,7 @@ impl Connection {
     /// A vehicle that is lost meanwhile stops it by itself.
     ///
     /// # Errors
-    /// The vehicle is armed, a parameter is wrong, it refuses, it does not answer, or it is lost.
+    /// The actuator [may not be moved](Actuator::is_testable), the vehicle is armed, a parameter is wrong, it refuses, it does not answer, or it is lost.
     pub fn test(
         &mut self,
         actuator: &Actuator,
@@ -238,6 +259,7 @@ impl Connection {
         seconds: f64,
         interrupted: &AtomicBool,
     ) -> Result<TestMove, BenchError> {
+        actuator.is_testable()?;
         let seconds = seconds.clamp(0.0, LONGEST);
         let part = actuator.output.within_limits(part);
         let drive = Drive::new(
