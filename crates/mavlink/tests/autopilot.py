@@ -18,6 +18,7 @@ deaf=0                so many requests for COM_OBL_RC_ACT and GUID_OPTIONS are l
 safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
 refuse_arming=0       refuse to arm, with a reason; 2: for good
 refuse_modes=0 refuse_arms=0 refuse_takeoffs=0   so many changes of the mode, armings and take-offs are refused
+blind=0               no position is told: 1 from the first request to change the mode on, 2 from arming on
 slow_arming=0.0       s from its acknowledgement until it is armed
 progress=0.0          so many s before it is acknowledged, a command is said to be in progress
 ack_loss=0.0          this part of the acknowledgements is never sent
@@ -372,6 +373,7 @@ class Autopilot:
         self.mav.seq = RANDOM.randrange(256)
         self.vehicle = Vehicle()
         self.start()
+        self.blind = False
         self.refuse_modes, self.refuse_arms = option("refuse_modes", 0), option("refuse_arms", 0)
         self.deaf = option("deaf", 0)
         self.refuse_takeoffs = option("refuse_takeoffs", 0)
@@ -454,6 +456,8 @@ class Autopilot:
             return MAV.MAVLink_sys_status_message(bits, bits, bits, 300, 12000, 500, 80, 0, 0, 0, 0, 0, 0)
         if number == 31:
             return MAV.MAVLink_attitude_quaternion_message(boot_ms, *v.q, *v.w)
+        if number == 32 and self.blind:
+            return None
         if number == 32:
             return MAV.MAVLink_local_position_ned_message(boot_ms, *v.p, *v.v)
         if number == 245:
@@ -546,6 +550,7 @@ class Autopilot:
         if self.arm_at and self.now >= self.arm_at:
             self.arm_at = None
             self.armed, self.armed_at = True, self.now
+            self.blind = self.blind or option("blind", 0) == 2
             self.report["armed"] += 1
 
     def acknowledge(self, command, result):
@@ -569,6 +574,7 @@ class Autopilot:
             bits = MAV.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE if PX4 else MAV.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_C_CAST
             self.send(MAV.MAVLink_autopilot_version_message(bits, 1, 0, 0, 0, [0] * 8, [0] * 8, [0] * 8, 0, 0, int(option("board", 7))))
         elif m.command == MAV.MAV_CMD_DO_SET_MODE:
+            self.blind = self.blind or option("blind", 0) == 1
             number = int(m.param2) << 16 | int(m.param3) << 24 if PX4 else int(m.param2)
             wanted = [mode for mode, known in NUMBERS.items() if known == number]
             streamed = len(self.recent) >= 2 and self.now - self.heard < 0.5

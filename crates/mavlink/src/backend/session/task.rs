@@ -300,6 +300,12 @@ impl Session {
             .is_some_and(|h| h.arrival > since && says(&h.value))
     }
 
+    /// The error for a vehicle with these faults; it may have said since then (ns) why.
+    fn not_ready(&self, faults: &[String], since: i64) -> Error {
+        let why = format!("the vehicle is not ready: {}", faults.join("; "));
+        Error::new(ErrorKind::Refused, said(why, &self.health.reasons(since)))
+    }
+
     fn step_arm(
         &mut self,
         arm: &mut Arm,
@@ -319,9 +325,7 @@ impl Session {
                     if now < arm.since.saturating_add(CHECKS) {
                         return Ok(Step::Wait);
                     }
-                    let reasons = self.health.reasons(arm.since);
-                    let why = format!("the vehicle is not ready: {}", faults.join("; "));
-                    return Err(Error::new(ErrorKind::Refused, said(why, &reasons)));
+                    return Err(self.not_ready(&faults, arm.since));
                 }
                 let unknown = self.health.unknown(state);
                 if !unknown.is_empty() {
@@ -348,36 +352,7 @@ impl Session {
                 arm.sent = Sent::new(now, MODE);
                 Ok(Step::Next)
             }
-            ArmStep::Mode => {
-                let autopilot = self.autopilot;
-                let is_commanded =
-                    |h: &crate::Heartbeat| autopilot.is_in(Mode::Commanded, h.custom_mode);
-                // An ArduCopter may be in GUIDED already; PX4 enters only with the stream.
-                let since = if autopilot.needs_stream() {
-                    arm.sent.begun
-                } else {
-                    i64::MIN
-                };
-                if self.heard(since, is_commanded) {
-                    self.hold = Hold::Ours;
-                    self.urgent.allow(true);
-                    let mode = autopilot.mode_name(Mode::Commanded);
-                    self.say(format!("the vehicle is in {mode}"));
-                    arm.step = ArmStep::Arm;
-                    let left = arm.begun.saturating_add(ALL).saturating_sub(now);
-                    arm.sent = Sent::new(now, ARMING.min(left));
-                    return Ok(Step::Next);
-                }
-                let command = autopilot.set_mode(Mode::Commanded);
-                arm.sent.poll(vehicle, command, false, now);
-                if now < arm.sent.until {
-                    return Ok(Step::Wait);
-                }
-                self.stream = Stream::None;
-                let what = format!("change to {}", autopilot.mode_name(Mode::Commanded));
-                let reasons = self.health.reasons(arm.sent.begun);
-                Err(arm.sent.failure(&what, &reasons))
-            }
+            ArmStep::Mode => self.step_mode(arm, vehicle, state, now),
             ArmStep::Arm => {
                 if self.health.is_armed() {
                     self.may_arm = false;
@@ -403,6 +378,49 @@ impl Session {
                 Ok(Step::Wait)
             }
         }
+    }
+
+    /// Changes the mode of a vehicle that is about to be armed.
+    fn step_mode(
+        &mut self,
+        arm: &mut Arm,
+        vehicle: &mut Vehicle,
+        state: &Telemetry,
+        now: i64,
+    ) -> Result<Step, Error> {
+        let autopilot = self.autopilot;
+        let is_commanded = |h: &crate::Heartbeat| autopilot.is_in(Mode::Commanded, h.custom_mode);
+        // An ArduCopter may be in GUIDED already; PX4 enters only with the stream.
+        let since = if autopilot.needs_stream() {
+            arm.sent.begun
+        } else {
+            i64::MIN
+        };
+        let faults = self.health.faults(state, now, self.stale);
+        let is_in_mode = self.heard(since, is_commanded);
+        // Again: they may have come since the check, and some go.
+        if is_in_mode && faults.is_empty() {
+            self.hold = Hold::Ours;
+            self.urgent.allow(true);
+            let mode = autopilot.mode_name(Mode::Commanded);
+            self.say(format!("the vehicle is in {mode}"));
+            arm.step = ArmStep::Arm;
+            let left = arm.begun.saturating_add(ALL).saturating_sub(now);
+            arm.sent = Sent::new(now, ARMING.min(left));
+            return Ok(Step::Next);
+        }
+        let command = autopilot.set_mode(Mode::Commanded);
+        arm.sent.poll(vehicle, command, false, now);
+        if now < arm.sent.until {
+            return Ok(Step::Wait);
+        }
+        self.stream = Stream::None;
+        if is_in_mode {
+            return Err(self.not_ready(&faults, arm.sent.begun));
+        }
+        let what = format!("change to {}", autopilot.mode_name(Mode::Commanded));
+        let reasons = self.health.reasons(arm.sent.begun);
+        Err(arm.sent.failure(&what, &reasons))
     }
 
     fn step_take_off(
@@ -463,9 +481,18 @@ impl Session {
         }
         if now >= task.sent.until {
             let reasons = self.health.reasons(task.begun);
+            let seconds = |since: i64| now.saturating_sub(since) as f64 * 1e-9;
+            // Where it was when it was last heard of says nothing.
+            let place = match state.position().filter(|_| !fresh) {
+                Some(last) => format!(
+                    "the vehicle's position is {:.1} s old and its height not known",
+                    seconds(last.stamp)
+                ),
+                None => format!("the vehicle is {climbed:.2} m above where it stood"),
+            };
             let why = format!(
-                "the vehicle is {climbed:.2} m above where it stood, {:.0} s after it was told to take off to {} m",
-                (now - task.begun) as f64 * 1e-9,
+                "{place}, {:.0} s after it was told to take off to {} m",
+                seconds(task.begun),
                 task.height
             );
             return Err(Error::new(ErrorKind::Timeout, said(why, &reasons)));

@@ -360,7 +360,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 21] = [
+    let cases: [fn(); 22] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
@@ -368,6 +368,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         a_refusal_is_told_with_its_reason,
         a_refusal_for_good_is_told_at_once_and_others_are_got_over,
         a_take_off_that_is_refused_is_told,
+        what_is_not_known_any_more_is_not_told,
         a_parameter_whose_requests_are_lost_is_asked_for_again,
         parameters_of_an_armed_vehicle_are_left_alone,
         two_vehicles_of_one_number_are_not_armed,
@@ -560,6 +561,37 @@ fn a_take_off_that_is_refused_is_told() {
     assert!(begun.elapsed() < Duration::from_secs(8));
     flight.instance.disarm().unwrap();
     flight.complete(5).unwrap();
+    flight.end();
+}
+
+/// Its position comes no more from its change of mode on, or from its arming on.
+fn what_is_not_known_any_more_is_not_told() {
+    let begin = |options: &[&str]| Flight::new("px4", options, "set_parameters = true\n");
+    let Some(flight) = begin(&["blind=1", "refuse_modes=2"]) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.arm().unwrap_err();
+    assert_eq!(
+        error.message,
+        "the vehicle is not ready: its position is missing or stale"
+    );
+    let (report, _) = flight.end();
+    assert_eq!(report["armed"], 0);
+
+    let mut flight = begin(&["blind=2"]).unwrap().unwrap();
+    flight.arm().unwrap();
+    flight.instance.take_off(0.5).unwrap();
+    let error = flight.complete(25).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Timeout);
+    assert!(
+        error.message.starts_with("the vehicle's position is 1")
+            && error.message.ends_with(
+                " s old and its height not known, 12 s after it was told to take off to 0.5 m"
+            ),
+        "{error}"
+    );
+    flight.land().unwrap();
     flight.end();
 }
 
