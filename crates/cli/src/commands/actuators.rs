@@ -45,7 +45,11 @@ pub fn run(
             }
             return Ok(Exit::Flown);
         }
-        ActuatorsAction::Test { name, moved } => (vec![named(&bench, name)?], moved),
+        ActuatorsAction::Test { name, moved } => {
+            let actuator = named(&bench, name)?;
+            is_possible(actuator, moved)?;
+            (vec![actuator], moved)
+        }
         ActuatorsAction::Sweep { moved } => (bench.actuators().iter().collect(), moved),
     };
     let moves: Vec<(&Actuator, f64)> = (actuators.into_iter())
@@ -71,7 +75,8 @@ pub fn run(
         "move",
         yes,
     )?;
-    let interruptions = Interruptions::watch(false);
+    let interruptions = Interruptions::watch(true);
+    interruptions.begin();
     let mut connection = bench.connect().map_err(failure)?;
     let _ = writeln!(io::stderr(), "{}", connection.name());
     for (actuator, part) in moves {
@@ -140,6 +145,20 @@ fn named<'a>(bench: &'a Bench, name: &str) -> Result<&'a Actuator, Failure> {
             ),
         )
     })
+}
+
+/// Whether an actuator drives to that side.
+fn is_possible(actuator: &Actuator, moved: &MoveArguments) -> Result<(), Failure> {
+    match moved.value {
+        Some(value) if value < 0.0 && !actuator.output.is_two_sided() => Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "--value is {value}, and `{}` drives in one direction: expected 0 to 1",
+                actuator.command
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The fractions of full output for one actuator, in order.

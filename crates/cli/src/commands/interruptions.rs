@@ -43,7 +43,8 @@ pub struct Interruptions {
 }
 
 impl Interruptions {
-    /// While a vehicle is commanded, this includes Ctrl-Z, which would stop the program in the air.
+    /// While a vehicle is commanded, this includes Ctrl-Z, which would stop the program in the air, or while an
+    /// actuator moves.
     pub fn watch(commanding: bool) -> Self {
         let (interrupted, line) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
         // A file that may not grow is a write error, not the end of the flight.
@@ -94,7 +95,7 @@ impl Interruptions {
         &self.interrupted
     }
 
-    /// The flight begins: from now on a vehicle may have to land.
+    /// The flight begins: from now on a vehicle may have to land, or an actuator to stop.
     pub fn begin(&self) {
         self.begun.store(true, Ordering::Release);
     }

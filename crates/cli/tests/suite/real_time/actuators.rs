@@ -1,5 +1,9 @@
 //! `fly actuators` with autopilots in pymavlink, which check every field that they receive.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::common::{Folder, contains};
@@ -163,6 +167,47 @@ fn directions_limits_and_trim_are_those_of_the_configuration() {
     let rest = json!([183, [4.0, 1450.0, 0.0, 0.0, 0.0, 0.0, 0.0]]);
     let side = |pulse: f64| json!([184, [4.0, pulse, 1.0, 1.0, 0.0, 0.0, 0.0]]);
     assert_eq!(told, json!([side(1345.0), rest, side(1585.0), rest]));
+}
+
+#[test]
+fn a_motor_is_not_driven_backwards() {
+    let arguments = ["actuators", "test", "rear", "--value", "-0.1", "--yes"];
+    let vehicle = ["--config", "tricopter", "--backend", "tricopter"];
+    let (_, messages) = Folder::new().ends(&[&arguments[..], &vehicle].concat(), 2);
+    contains(
+        &messages,
+        "--value is -0.1, and `rotor.1.thrust` drives in one direction: expected 0 to 1",
+    );
+}
+
+/// Ctrl-Z would stop the program, and not the motor.
+#[test]
+fn an_interrupted_test_stops_the_actuator() {
+    for signal in ["-INT", "-TSTP"] {
+        let place = format!("127.0.0.1:{}", free_port());
+        let Some(peer) = Script::autopilot(&place, "px4", &["kind=15"]) else {
+            return;
+        };
+        let link = format!("backend.tricopter.link=\"udpin:{place}\"");
+        let mut fly = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(["actuators", "test", "rear", "--seconds", "3", "--yes"])
+            .args(["--config", "tricopter", "--backend", "tricopter"])
+            .args(["--set", &link])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It tells whom it has found, and moves the motor.
+        let mut messages = BufReader::new(fly.stderr.take().unwrap()).lines();
+        assert!(messages.any(|line| line.unwrap().contains("system 1")));
+        std::thread::sleep(Duration::from_secs(1));
+        let id = fly.id().to_string();
+        Command::new("kill").args([signal, &id]).status().unwrap();
+        let code = fly.wait().unwrap().code();
+        let report: Value = serde_json::from_str(&peer.report()).unwrap();
+        assert_eq!(code, Some(130), "{signal}: {report}");
+        let stop = json!([310, [null, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0]]);
+        assert_eq!(report["bench"][1], stop, "{signal}: {report}");
+    }
 }
 
 /// Its 10 % would be 90 % of a motor that is not wired so.
