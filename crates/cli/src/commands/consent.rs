@@ -164,7 +164,9 @@ fn reference(configuration: &Configuration, backend: &Instance) -> Result<String
         && let Reference::Planned(mut path) = configuration.build_reference(vehicle)?
     {
         let mut start = ReferencePoint::default();
-        if path.at(0.0, &mut start).is_ok() {
+        if configuration.flight.relative {
+            text.push_str(", moved to begin at the vehicle (`flight.relative`)");
+        } else if path.at(0.0, &mut start).is_ok() {
             let r = start.pose.translation;
             // Writing to a string cannot fail.
             let _ = write!(text, " from ({:.2}, {:.2}, {:.2}) m", r.x, r.y, r.z);

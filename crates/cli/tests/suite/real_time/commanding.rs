@@ -177,6 +177,17 @@ fn without_a_terminal_nothing_is_armed() {
         common::contains(&messages, expected);
     }
     assert!(!folder.files().iter().any(|file| file.contains("mcap")));
+    // Where it begins is not known yet.
+    let relative = [
+        "--config",
+        &config,
+        "--arm",
+        "--set",
+        "flight.relative=true",
+    ];
+    let (_, messages) = folder.ends(&relative, 10);
+    let moved = "hover, moved to begin at the vehicle (`flight.relative`)";
+    common::contains(&messages, moved);
 }
 
 /// Runs the command on its own terminal and answers: exit code, and the terminal's output.
