@@ -187,6 +187,67 @@ fn garbage_in_the_middle_is_skipped_and_counted() {
     );
 }
 
+/// A flipped bit in the kind or the length of a sample costs this sample, and is told.
+#[test]
+fn a_flipped_bit_costs_its_record() {
+    let place = made::flight(100).len();
+    for bit in 0..24 {
+        let mut bytes = made::flight(200);
+        bytes[place + bit / 8] ^= 1 << (bit % 8);
+        let recording = read(&bytes, &STRICT).unwrap();
+        assert_eq!(recording.skipped.len(), 1, "{bit}: {:?}", recording.skipped);
+        assert_eq!(recording.frames.len(), 200);
+        let is_whole =
+            |frame: fly_log::recording::Frame<'_>| frame.groups[..4].iter().all(|g| g.valid);
+        assert!(recording.frames.iter().all(is_whole), "{bit}");
+        assert_eq!(note(&recording.notes, "dropouts"), None, "{bit}");
+    }
+}
+
+/// Sectors of noise: what is intact behind them is read, and what is not is counted.
+#[test]
+fn noise_costs_only_what_it_covers() {
+    let whole = made::flight(2000);
+    let mut state = 1_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 16
+    };
+    for _ in 0..100 {
+        let mut bytes = whole.clone();
+        let place = bytes.len() / 4 + random() as usize % (bytes.len() / 4);
+        for byte in &mut bytes[place..place + 512] {
+            *byte = random().to_le_bytes()[0];
+        }
+        let recording = read(&bytes, &STRICT).unwrap();
+        assert_eq!(recording.frames.len(), 2000);
+        // Four ticks are 592 bytes: nothing is missing for longer than is interpolated across.
+        let is_whole =
+            |frame: fly_log::recording::Frame<'_>| frame.groups[..4].iter().all(|g| g.valid);
+        assert!(recording.frames.iter().all(is_whole), "{place}");
+        assert_eq!(note(&recording.notes, "dropouts"), None, "{place}");
+        // The time of a sample may be noise, too.
+        let told = &recording.skipped[0];
+        let bytes: usize = (told.strip_prefix("1 corrupt places, "))
+            .and_then(|rest| rest.strip_suffix(" bytes")?.parse().ok())
+            .expect(told);
+        assert!((400..=800).contains(&bytes), "{place}: {told}");
+    }
+}
+
+/// The format asks readers to ignore kinds of records that they do not know.
+#[test]
+fn records_of_the_formats_future_are_no_damage() {
+    let mut bytes = made::head();
+    for (k, unknown) in (0..200).zip([0, 1, 2].into_iter().cycle()) {
+        bytes.extend(made::tick(k));
+        bytes.extend(made::record(b'Z', b"hello").repeat(unknown));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    assert!(recording.skipped.is_empty(), "{:?}", recording.skipped);
+    assert_eq!(recording.frames.len(), 200);
+}
+
 #[test]
 fn a_gap_makes_the_groups_invalid_and_nothing_up() {
     let mut bytes = made::head();

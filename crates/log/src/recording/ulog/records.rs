@@ -1,6 +1,7 @@
 //! The records of a ULog file, resynchronised after corrupt bytes.
 
 use std::io;
+use std::ops::RangeInclusive;
 
 use crate::recording::source::{Source, Window};
 
@@ -11,10 +12,16 @@ pub const HEADER: u64 = 16;
 
 /// Kinds of records that the format defines.
 const KINDS: &[u8] = b"BFIMPQADRLCSO";
-/// Number of consecutive valid records required to accept a start.
+/// Number of consecutive sensible records required to accept a start.
 const CHAIN: usize = 4;
+/// Largest number of records of a chain, with those of unknown kinds.
+const CHAIN_RECORDS: usize = 2 * CHAIN;
 /// Largest size of such a chain, bytes.
-const CHAIN_BYTES: usize = (CHAIN + 1) * (3 + u16::MAX as usize);
+const CHAIN_BYTES: usize = (CHAIN_RECORDS + 1) * (3 + u16::MAX as usize);
+/// Longest text of the autopilot that is plausible, bytes; PX4's have at most 127.
+const LONGEST_TEXT: usize = 1024;
+/// Levels of such a text, from an emergency to a detail.
+pub const LEVELS: RangeInclusive<u8> = b'0'..=b'7';
 /// Lookahead from the start of a record, bytes.
 const REACH: usize = 2 * CHAIN_BYTES;
 
@@ -54,25 +61,35 @@ pub struct RecordSpan {
     pub end: u64,
 }
 
+/// Receives the records of a file.
+pub trait Visitor {
+    /// The next record, perhaps of a kind that is unknown.
+    fn visit(&mut self, place: RecordSpan, record: Record<'_>);
+
+    /// Whether samples of this number have this length, by the records that start before this offset.
+    fn is_sample(&self, number: u16, length: usize, before: u64) -> bool;
+}
+
 /// Visits all records in order.
 ///
-/// After bytes that are not a record, it continues at the next place where several records follow each other. Data
-/// appended after the log was closed (`appended`, byte offsets) starts a new chain.
-pub fn scan(source: &Source, mut visit: impl FnMut(RecordSpan, Record<'_>)) -> io::Result<Damage> {
+/// After bytes that are not a record, it continues at the next place where several sensible records follow each other.
+/// A record of an unknown kind is part of the format's future, and no damage, if it leads there. Data appended after
+/// the log was closed (`appended`, byte offsets) starts a new chain.
+pub fn scan(source: &Source, visitor: &mut impl Visitor) -> io::Result<Damage> {
     let mut damage = Damage::default();
     let mut start = HEADER;
     let mut walker = Walker::new(source);
     for end in appended(source)? {
         // After a crash, the part before appended data may end anywhere.
         walker.end = end;
-        if let Some(cut) = walker.walk(start, end, &mut damage, &mut visit)? {
+        if let Some(cut) = walker.walk(start, end, &mut damage, visitor)? {
             damage.places += 1;
             damage.bytes += end - cut;
         }
         start = end;
     }
     walker.end = source.len();
-    damage.cut_at = walker.walk(start, source.len(), &mut damage, &mut visit)?;
+    damage.cut_at = walker.walk(start, source.len(), &mut damage, visitor)?;
     Ok(damage)
 }
 
@@ -98,10 +115,10 @@ impl Walker {
         &mut self,
         from: RecordSpan,
         until: u64,
-        mut visit: impl FnMut(RecordSpan, Record<'_>),
+        visitor: &mut impl Visitor,
     ) -> io::Result<()> {
         self.end = from.end;
-        self.walk(from.start, until, &mut Damage::default(), &mut visit)?;
+        self.walk(from.start, until, &mut Damage::default(), visitor)?;
         Ok(())
     }
 
@@ -119,34 +136,50 @@ impl Walker {
         start: u64,
         until: u64,
         damage: &mut Damage,
-        visit: &mut impl FnMut(RecordSpan, Record<'_>),
+        visitor: &mut impl Visitor,
     ) -> io::Result<Option<u64>> {
         let (mut offset, end) = (start, self.end);
         while offset < until {
             let rest = self.from(offset)?;
-            let record = at(rest, 0);
-            let length = record.map_or(0, |record| record.whole.len());
-            if let Some(record) = record {
-                // Its content is checked later; its length is trusted only if a record or the end follows.
-                visit(RecordSpan { start: offset, end }, record);
-                if makes_sense(rest, length, 1) {
-                    offset += length as u64;
+            // The end of the record, if its content makes sense.
+            let mut sound = offset;
+            if let Some(record) = sensible(rest, offset, visitor) {
+                visitor.visit(RecordSpan { start: offset, end }, record);
+                let length = record.whole.len();
+                sound += length as u64;
+                // Its length may be damaged nevertheless, unless a record or the end follows.
+                let next = &rest[length..];
+                if next.is_empty() || sensible(next, offset + 1, visitor).is_some() {
+                    offset = sound;
                     continue;
                 }
             }
-            let end = offset + length as u64;
-            let Some(next) = self.search(offset + 1)? else {
-                return Ok(Some(end));
-            };
+            let next = self.search(offset + 1, visitor)?;
+            let to = next.unwrap_or(end);
+            if self.leads(offset, to)? {
+                offset = sound;
+                while offset < to {
+                    let Some(record) = at(self.from(offset)?) else {
+                        break;
+                    };
+                    visitor.visit(RecordSpan { start: offset, end }, record);
+                    offset += record.whole.len() as u64;
+                }
+                continue;
+            }
+            if next.is_none() {
+                return Ok(Some(sound));
+            }
             damage.places += 1;
-            damage.bytes += next - if next < end { offset } else { end };
-            offset = next;
+            damage.bytes += to - if to < sound { offset } else { sound };
+            offset = to;
         }
         Ok(None)
     }
 
-    /// The next place from which several records follow each other.
-    fn search(&mut self, mut offset: u64) -> io::Result<Option<u64>> {
+    /// The next place from which several sensible records follow each other.
+    fn search(&mut self, start: u64, visitor: &impl Visitor) -> io::Result<Option<u64>> {
+        let mut offset = start;
         while offset < self.end {
             let is_end = self.end - offset <= REACH as u64;
             let rest = self.from(offset)?;
@@ -156,8 +189,8 @@ impl Walker {
             } else {
                 rest.len() - CHAIN_BYTES
             };
-            let found = (0..places)
-                .find(|&place| at(rest, place).is_some() && makes_sense(rest, place, CHAIN));
+            // What is known before the damage decides, so that each reading finds the same.
+            let found = (0..places).find(|&place| is_chain(&rest[place..], start, visitor));
             match found {
                 Some(place) => return Ok(Some(offset + place as u64)),
                 None => offset += places as u64,
@@ -165,36 +198,102 @@ impl Walker {
         }
         Ok(None)
     }
+
+    /// Whether records, of whatever kinds and contents, fill the bytes from one offset to the other.
+    fn leads(&mut self, mut offset: u64, to: u64) -> io::Result<bool> {
+        while offset < to {
+            let Some(record) = at(self.from(offset)?) else {
+                return Ok(false);
+            };
+            offset += record.whole.len() as u64;
+        }
+        Ok(offset == to)
+    }
 }
 
-/// The record at `offset`, if a record of a known kind fits there.
-fn at(bytes: &[u8], offset: usize) -> Option<Record<'_>> {
-    let rest = bytes.get(offset..)?;
-    let kind = *rest.get(2)?;
-    let length = usize::from(u16::from_le_bytes([rest[0], rest[1]]));
-    let whole = rest.get(..3 + length)?;
-    (KINDS.contains(&kind) && length > 0).then_some(Record { kind, whole })
+/// The record that the bytes start with, if one of a known kind, or of another letter, fits there.
+fn at(bytes: &[u8]) -> Option<Record<'_>> {
+    let kind = *bytes.get(2)?;
+    let length = usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+    let whole = bytes.get(..3 + length)?;
+    (kind.is_ascii_alphabetic() && length > 0).then_some(Record { kind, whole })
 }
 
-/// Whether `count` records, or fewer and then the end, follow from `offset` on.
-fn makes_sense(bytes: &[u8], mut offset: usize, count: usize) -> bool {
-    for _ in 0..count {
-        if offset == bytes.len() {
+/// The record that the bytes start with, if it is of a known kind, and its length and content are plausible by what is
+/// known from before an offset of the file.
+fn sensible<'a>(bytes: &'a [u8], before: u64, visitor: &impl Visitor) -> Option<Record<'a>> {
+    let record = at(bytes)?;
+    let body = record.body();
+    let is_name = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_graphic);
+    // Length and text `TYPE NAME`, then a value.
+    let is_value = |body: &[u8], length: Option<usize>| {
+        let (&key, rest) = body.split_first()?;
+        let (key, value) = rest.split_at_checked(key.into())?;
+        let mut words = key.splitn(2, |&byte| byte == b' ');
+        let is_key = words.all(is_name) && key.contains(&b' ');
+        (is_key && length.is_none_or(|length| value.len() == length)).then_some(())
+    };
+    // A level, and a text after `head` bytes.
+    let is_text = |head: usize| {
+        let is_short = (head..=head + LONGEST_TEXT).contains(&body.len());
+        (is_short && LEVELS.contains(&body[0])).then_some(())
+    };
+    match record.kind {
+        b'D' => {
+            let (number, data) = body.split_first_chunk()?;
+            let number = u16::from_le_bytes(*number);
+            (visitor.is_sample(number, data.len(), before)).then_some(())
+        }
+        b'B' => (body.len() == 40).then_some(()),
+        b'F' => (body.is_ascii() && body.contains(&b':')).then_some(()),
+        b'A' => is_name(body.get(3..)?).then_some(()),
+        b'I' => is_value(body, None),
+        b'M' => is_value(&body[1..], None),
+        b'P' => is_value(body, Some(4)),
+        b'Q' => is_value(&body[1..], Some(4)),
+        b'R' | b'O' => (body.len() == 2).then_some(()),
+        b'S' => (body.len() == 8).then_some(()),
+        // Level and time; level, tag and time.
+        b'L' => is_text(1 + 8),
+        b'C' => is_text(1 + 2 + 8),
+        _ => None,
+    }?;
+    Some(record)
+}
+
+/// Whether sensible records, or fewer and then the end, are what the bytes start with; records of unknown kinds may
+/// stand between them.
+fn is_chain(mut bytes: &[u8], before: u64, visitor: &impl Visitor) -> bool {
+    let mut count = 0;
+    for _ in 0..CHAIN_RECORDS {
+        if let Some(record) = sensible(bytes, before, visitor) {
+            count += 1;
+            bytes = &bytes[record.whole.len()..];
+        } else if let Some(record) = at(bytes)
+            && count > 0
+            && !is_known(record.kind)
+        {
+            bytes = &bytes[record.whole.len()..];
+        } else {
+            return false;
+        }
+        if count == CHAIN || bytes.is_empty() {
             return true;
         }
-        let Some(record) = at(bytes, offset) else {
-            return false;
-        };
-        offset += record.whole.len();
     }
-    true
+    false
+}
+
+/// Whether the format that is read here defines this kind of record.
+pub fn is_known(kind: u8) -> bool {
+    KINDS.contains(&kind)
 }
 
 /// The first flags of incompatible changes to the format that are unknown: the offset of their byte, and their bits.
 pub fn unknown_flags(source: &Source) -> io::Result<Option<(u64, u8)>> {
     let mut head = Vec::new();
     source.read(HEADER, 3 + usize::from(u16::MAX), &mut head)?;
-    let flags = at(&head, 0).filter(|record| record.kind == b'B');
+    let flags = at(&head).filter(|record| record.kind == b'B');
     let incompatible = flags.and_then(|flags| flags.body().get(8..16));
     let bytes = incompatible.unwrap_or_default().iter();
     let known = [1].into_iter().chain(std::iter::repeat(0));
@@ -207,7 +306,7 @@ pub fn unknown_flags(source: &Source) -> io::Result<Option<(u64, u8)>> {
 fn appended(source: &Source) -> io::Result<Vec<u64>> {
     let mut head = Vec::new();
     source.read(HEADER, 3 + usize::from(u16::MAX), &mut head)?;
-    let Some(flags) = at(&head, 0).filter(|record| record.kind == b'B') else {
+    let Some(flags) = at(&head).filter(|record| record.kind == b'B') else {
         return Ok(Vec::new());
     };
     let (Some(&incompatible), Some(offsets)) = (flags.body().get(8), flags.body().get(16..40))
@@ -247,17 +346,29 @@ mod tests {
             .collect()
     }
 
+    /// The kinds of the records.
+    impl Visitor for String {
+        fn visit(&mut self, _: RecordSpan, record: Record<'_>) {
+            self.push(record.kind.into());
+        }
+
+        /// Those of a single topic.
+        fn is_sample(&self, number: u16, length: usize, _: u64) -> bool {
+            (number.to_le_bytes(), length) == (*b"de", 2)
+        }
+    }
+
     fn kinds(bytes: &[u8]) -> (String, Damage) {
         let mut found = String::new();
         let source = Source::Bytes(bytes.into());
-        let damage = scan(&source, |_, record| found.push(record.kind.into()));
+        let damage = scan(&source, &mut found);
         (found, damage.unwrap())
     }
 
     #[test]
     fn garbage_between_records_is_passed_over_and_counted() {
         let good = [
-            record(b'I', b"abc"),
+            record(b'I', b"\x03a b"),
             record(b'D', b"defg"),
             record(b'D', b"defg"),
             record(b'S', b"12345678"),
@@ -267,13 +378,40 @@ mod tests {
         assert_eq!((damage.places, damage.bytes, damage.cut_at), (1, 21, None));
     }
 
+    /// The format asks readers to ignore kinds that they do not know.
+    #[test]
+    fn records_of_unknown_kinds_are_stepped_over() {
+        let (good, future) = (record(b'D', b"defg"), record(b'Z', b"hello"));
+        let all = [&good, &future, &good, &future, &future, &good, &future];
+        let (found, damage) = kinds(&file(&all.map(Clone::clone)));
+        assert_eq!(found, "DZDZZDZ");
+        assert_eq!((damage.places, damage.bytes, damage.cut_at), (0, 0, None));
+    }
+
+    /// Garbage that happens to be a record of any kind, by whose length more records follow.
+    #[test]
+    fn intact_records_after_damage_are_not_part_of_another_one() {
+        let good = record(b'D', b"defg").repeat(100);
+        for kind in 0..=u8::MAX {
+            let length = u16::try_from(good.len() / 2).unwrap().to_le_bytes();
+            let garbage = [&[0xee; 9][..], &length, &[kind]].concat();
+            let (found, damage) = kinds(&file(&[good.clone(), garbage.clone(), good.clone()]));
+            assert_eq!(found, "D".repeat(200), "{kind}");
+            assert_eq!((damage.places, damage.bytes), (1, 12), "{kind}");
+            let (found, damage) =
+                kinds(&file(&[good.clone(), garbage[9..].to_vec(), good.clone()]));
+            assert_eq!((damage.places, damage.bytes), (1, 3), "{kind}");
+            assert_eq!(found, "D".repeat(200), "{kind}");
+        }
+    }
+
     #[test]
     fn a_cut_record_is_noticed() {
-        let good = file(&[record(b'I', b"abc"), record(b'D', b"defg")]);
+        let good = file(&[record(b'I', b"\x03a b"), record(b'D', b"defg")]);
         let header = HEADER as usize;
         for length in header + 1..good.len() {
             let (_, damage) = kinds(&good[..length]);
-            assert_eq!(damage.cut_at.is_some(), length != header + 6, "{length}");
+            assert_eq!(damage.cut_at.is_some(), length != header + 7, "{length}");
         }
         assert_eq!(kinds(&good).0, "ID");
     }
@@ -283,11 +421,11 @@ mod tests {
         let mut flags = vec![0; 40];
         flags[8] = 1;
         let cut = &record(b'D', b"defg")[..5];
-        let before = file(&[record(b'B', &flags), record(b'I', b"abc"), cut.to_vec()]);
+        let before = file(&[record(b'B', &flags), record(b'I', b"\x03a b"), cut.to_vec()]);
         flags[16..24].copy_from_slice(&(before.len() as u64).to_le_bytes());
         let bytes = file(&[
             record(b'B', &flags),
-            record(b'I', b"abc"),
+            record(b'I', b"\x03a b"),
             cut.to_vec(),
             record(b'L', b"012345678x"),
         ]);

@@ -14,7 +14,7 @@ use super::formats::{Formats, Layout, Number};
 use super::order::{
     Backwards, LeftOut, Order, Part, Setback, Stamp, Step, around, contains, places,
 };
-use super::records::{Damage, Record, RecordSpan, Walker, scan};
+use super::records::{Damage, LEVELS, Record, RecordSpan, Visitor, Walker, is_known, scan};
 use crate::recording::source::Source;
 
 /// Topics and fields that are read. The rest of the file is skipped, so damage there has no effect.
@@ -139,6 +139,23 @@ struct Subscription {
     since: u64,
 }
 
+/// Lengths of the samples of a number, and from which offset of the file on they are known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lengths {
+    /// As the format says.
+    declared: Option<(usize, u64)>,
+    /// As they are, where that is another.
+    seen: Option<(usize, u64)>,
+}
+
+impl Lengths {
+    /// Whether this length is known from before an offset.
+    fn contain(&self, length: usize, before: u64) -> bool {
+        let mut known = [self.declared, self.seen].into_iter().flatten();
+        known.any(|(known, since)| known == length && since < before)
+    }
+}
+
 /// Index of the samples. They stay in the file; the index has their times per topic and page.
 #[derive(Debug)]
 struct Index {
@@ -146,6 +163,24 @@ struct Index {
     pages: Vec<Page>,
     topics: BTreeMap<&'static str, Topic>,
     subscriptions: BTreeMap<u16, Subscription>,
+    /// Of all topics, wanted or not: they tell samples from damage.
+    lengths: BTreeMap<u16, Lengths>,
+}
+
+/// Visits the records of a file that is in the index.
+struct Again<'a, F> {
+    index: &'a Index,
+    visit: F,
+}
+
+impl<F: FnMut(RecordSpan, Record<'_>)> Visitor for Again<'_, F> {
+    fn visit(&mut self, place: RecordSpan, record: Record<'_>) {
+        (self.visit)(place, record);
+    }
+
+    fn is_sample(&self, number: u16, length: usize, before: u64) -> bool {
+        self.index.is_sample(number, length, before)
+    }
 }
 
 /// A sample of a wanted topic: its time, ns, and its fields.
@@ -193,6 +228,18 @@ impl Index {
         order.is_some_and(|order| order.uses(offset))
     }
 
+    /// Whether samples of this number have this length, by the records that start before this offset.
+    fn is_sample(&self, number: u16, length: usize, before: u64) -> bool {
+        let lengths = self.lengths.get(&number);
+        lengths.is_some_and(|lengths| lengths.contain(length, before))
+    }
+
+    /// Visits all records once more.
+    fn scan(&self, visit: impl FnMut(RecordSpan, Record<'_>)) -> io::Result<()> {
+        scan(&self.source, &mut Again { index: self, visit })?;
+        Ok(())
+    }
+
     /// Decides which samples count if time runs backwards, the same for all topics: those of the longest part of the
     /// file in which it does not, and of the parts whose times do not overlap it. Tells what it found.
     fn keep_one_time(&mut self) -> io::Result<(Option<Setback>, Vec<Backwards>)> {
@@ -220,7 +267,7 @@ impl Index {
         if is_whole {
             return Ok((None, Vec::new()));
         }
-        scan(&self.source, |place, record| {
+        self.scan(|place, record| {
             if let Some((topic, time)) = self.stamp(place, record)
                 && self.uses(topic, place.start)
                 && let Some((_, parts)) = parts.get_mut(topic)
@@ -244,7 +291,7 @@ impl Index {
             }
         }
         let mut left_out = BTreeMap::new();
-        scan(&self.source, |place, record| {
+        self.scan(|place, record| {
             if let Some((topic, time)) = self.stamp(place, record)
                 && let Some(order) = self.topics.get(topic).map(|topic| &topic.order)
                 && !order.uses(place.start)
@@ -360,6 +407,7 @@ impl Topics {
                 pages: Vec::new(),
                 topics: BTreeMap::new(),
                 subscriptions: BTreeMap::new(),
+                lengths: BTreeMap::new(),
             },
             parameters: BTreeMap::new(),
             others: BTreeMap::new(),
@@ -369,11 +417,7 @@ impl Topics {
             taken: 0,
             most: memory,
         };
-        let damage = scan(source, |place, record| {
-            if reader.record(place, record).is_none() {
-                reader.bad_records += 1;
-            }
-        })?;
+        let damage = scan(source, &mut reader)?;
         if reader.taken > memory {
             let taken = reader.taken;
             return Err(too_much(format!(
@@ -416,6 +460,18 @@ struct Reader {
     most: u64,
 }
 
+impl Visitor for Reader {
+    fn visit(&mut self, place: RecordSpan, record: Record<'_>) {
+        if self.record(place, record).is_none() {
+            self.bad_records += 1;
+        }
+    }
+
+    fn is_sample(&self, number: u16, length: usize, before: u64) -> bool {
+        self.index.is_sample(number, length, before)
+    }
+}
+
 impl Reader {
     /// Processes a record; `None` if it is invalid.
     fn record(&mut self, place: RecordSpan, record: Record) -> Option<()> {
@@ -429,6 +485,15 @@ impl Reader {
                 let milliseconds = u16::from_le_bytes(*body.first_chunk()?);
                 self.dropout += f64::from(milliseconds) * 1e-3;
                 Some(())
+            }
+            b'L' | b'C' => LEVELS.contains(body.first()?).then_some(()),
+            // A sample whose kind is damaged, rather than a record of the format's future.
+            kind if !is_known(kind) => {
+                let sample = body.split_first_chunk();
+                let is_sample = sample.is_some_and(|(number, data)| {
+                    self.is_sample(u16::from_le_bytes(*number), data.len(), place.start)
+                });
+                (!is_sample).then_some(())
             }
             _ => Some(()),
         }
@@ -444,6 +509,12 @@ impl Reader {
     fn subscription(&mut self, place: RecordSpan, body: &[u8]) -> Option<()> {
         let (&[instance, low, high], name) = body.split_first_chunk()?;
         let name = std::str::from_utf8(name).ok()?;
+        let number = u16::from_le_bytes([low, high]);
+        let lengths = self.index.lengths.entry(number).or_default();
+        if lengths.declared.is_none() {
+            let layout = self.formats.layout(name, &[]);
+            lengths.declared = layout.map(|layout| (layout.size, place.start));
+        }
         let Some(&(topic, fields)) = WANTED.iter().find(|(topic, _)| *topic == name) else {
             return Some(());
         };
@@ -468,12 +539,18 @@ impl Reader {
         let since = place.start;
         // A number refers to one topic throughout a log.
         let known = subscriptions
-            .entry(u16::from_le_bytes([low, high]))
+            .entry(number)
             .or_insert(Subscription { topic, since });
         (known.topic == topic).then_some(())
     }
 
     fn sample(&mut self, place: RecordSpan, body: &[u8]) -> Option<()> {
+        let (number, data) = body.split_first_chunk()?;
+        let number = u16::from_le_bytes(*number);
+        if !self.is_sample(number, data.len(), place.start) {
+            let lengths = self.index.lengths.entry(number).or_default();
+            lengths.seen.get_or_insert((data.len(), place.start));
+        }
         let Some(Sample { topic, time, .. }) = self.index.sample(place.start, body).ok()? else {
             return Some(());
         };
@@ -615,13 +692,14 @@ impl<const N: usize> Samples<N> {
         pages.dedup();
         for page in pages {
             let Page { from, until } = self.index.pages[page as usize];
-            self.walker.again(from, until, |place, record| {
+            let index = &self.index;
+            let visit = |place: RecordSpan, record: Record<'_>| {
                 if record.kind == b'D'
                     && let Ok(Some(Sample { topic, time, data })) =
-                        self.index.sample(place.start, record.body())
+                        index.sample(place.start, record.body())
                     && topic == self.topic
                     && (segment.first..=segment.last).contains(&time)
-                    && self.index.uses(topic, place.start)
+                    && index.uses(topic, place.start)
                 {
                     let value = |column: Option<(Number, usize)>| {
                         column.map_or(f64::NAN, |(number, offset)| {
@@ -630,7 +708,9 @@ impl<const N: usize> Samples<N> {
                     };
                     visit(time, self.columns.map(value));
                 }
-            })?;
+            };
+            self.walker
+                .again(from, until, &mut Again { index, visit })?;
         }
         Ok(())
     }
