@@ -785,3 +785,22 @@ fn nothing_is_smoothed_across_a_jump_of_the_estimator() {
     let x = |k| group(&recording, k, "pose.position")[0];
     assert!(x(100) - x(99) > 9.9, "the test has no jump");
 }
+
+/// The estimator corrects its velocity by 5 m/s, and not its position: the frames between two samples belong to one of
+/// them.
+#[test]
+fn nothing_is_interpolated_across_a_jump_of_the_velocity() {
+    let bytes = made::flight_with_a_jump_of_velocity(100);
+    let recording = read(&bytes, &STRICT).unwrap();
+    let speed = |k| {
+        let velocity = group(&recording, k, "twist.linear");
+        velocity[0].hypot(velocity[1])
+    };
+    assert_eq!(recording.frames.len(), 196);
+    for k in 0..196 {
+        let expected = if k < 98 { 1.0 } else { 6.0 };
+        assert!((speed(k) - expected).abs() < 1e-5, "{k}: {}", speed(k));
+        let x = group(&recording, k, "pose.position")[0];
+        assert!((x - k as f64 * 0.02).abs() < 0.05, "{k}: {x}");
+    }
+}

@@ -249,14 +249,6 @@ fn finite(values: &[f64]) -> bool {
 impl Sources {
     fn new(topics: &Topics) -> io::Result<Option<Self>> {
         let [topic, ..] = REQUIRED;
-        let motion = |row: [f64; 6], resets: [f64; 2]| {
-            let [x, y, z, vx, vy, vz] = row;
-            finite(&row).then(|| Motion {
-                position: frames::nwu_from_ned([x, y, z]),
-                velocity: frames::nwu_from_ned([vx, vy, vz]),
-                resets,
-            })
-        };
         let fields = [
             "x",
             "y",
@@ -266,15 +258,19 @@ impl Sources {
             "vz",
             "xy_reset_counter",
             "z_reset_counter",
+            "vxy_reset_counter",
+            "vz_reset_counter",
         ];
-        let with_resets = move |[x, y, z, vx, vy, vz, xy, down]: [f64; 8]| {
-            motion([x, y, z, vx, vy, vz], [xy, down])
+        let motion = |row: [f64; 10]| {
+            let [x, y, z, vx, vy, vz, resets @ ..] = row;
+            finite(&[x, y, z, vx, vy, vz]).then(|| Motion {
+                position: frames::nwu_from_ned([x, y, z]),
+                velocity: frames::nwu_from_ned([vx, vy, vz]),
+                // Those that an old log lacks are NaN: none.
+                resets: resets.map(|count| count.max(0.0)),
+            })
         };
-        let motion = match Series::new(topics, topic, fields, with_resets)? {
-            // Old logs have neither reset counters nor flags.
-            None => Series::new(topics, topic, MOTION, move |row| motion(row, [0.0; 2]))?,
-            motion => motion,
-        };
+        let motion = Series::with(topics, topic, fields, MOTION.len(), motion)?;
         let (mut flags, mut flagged) = (0_u64, 0_u64);
         if let Some(mut samples) = topics.samples(topic, ["xy_valid", "z_valid"], 2) {
             samples.visit_all(|valid| {

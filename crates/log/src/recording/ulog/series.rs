@@ -357,8 +357,8 @@ impl<const N: usize> Series<[f64; N]> {
 pub struct Motion {
     pub position: [f64; 3],
     pub velocity: [f64; 3],
-    /// Changes at an estimator reset.
-    pub resets: [f64; 2],
+    /// Counts the estimator's resets of position and velocity, each horizontally and vertically.
+    pub resets: [f64; 4],
 }
 
 impl Series<Motion> {
@@ -475,7 +475,7 @@ mod tests {
             Some(Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
-                resets: [resets, 0.0],
+                resets: [resets, 0.0, 0.0, 0.0],
             })
         });
         for k in 0..190 {

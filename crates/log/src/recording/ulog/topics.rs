@@ -30,6 +30,8 @@ const WANTED: &[(&str, &[&str])] = &[
             "vz",
             "xy_reset_counter",
             "z_reset_counter",
+            "vxy_reset_counter",
+            "vz_reset_counter",
             "xy_valid",
             "z_valid",
         ],

@@ -62,6 +62,33 @@ pub fn flight_with_motors(declared: &str, controls: &[f32], count: f32) -> Vec<u
     bytes
 }
 
+/// A flight of 200 ticks whose position is logged in every fifth one, with a velocity that is reset by 5 m/s at tick `at`.
+pub fn flight_with_a_jump_of_velocity(at: u64) -> Vec<u8> {
+    let mut topics = TOPICS;
+    topics[0].1 = &[
+        "x",
+        "y",
+        "z",
+        "vx",
+        "vy",
+        "vz",
+        "vxy_reset_counter",
+        "vz_reset_counter",
+    ];
+    let mut bytes = head_of(&topics);
+    for k in 0..200 {
+        let jumps = f32::from(u8::from(k >= at));
+        let t = k as f32 * 0.02;
+        if k % 5 == 0 {
+            let row = [t, 2.0, -3.0, 1.0 + 5.0 * jumps, 0.0, 0.0, jumps, 0.0];
+            bytes.extend(data(0, 1_000_000 + k * 20_000, &row));
+        }
+        let first = 3 + 2 + 8 + 6 * 4;
+        bytes.extend(&tick(k)[first..]);
+    }
+    bytes
+}
+
 /// A flight of 400 ticks whose attitude jumps by a radian about the vertical at tick 250, as an estimator counts it, with an attitude
 /// setpoint at a constant angle of roll from it, which is logged from tick 50 to 150 and from 200 on.
 pub fn flight_with_attitude_setpoints() -> Vec<u8> {
