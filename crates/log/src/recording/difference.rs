@@ -20,10 +20,10 @@ pub struct Difference {
     pub count: u64,
     /// Flight time of the first difference, s.
     pub first: f64,
-    /// Root mean square of the differences over all common rows in which both values are finite; `None` without such a
-    /// row.
+    /// Root mean square of the differences over all common rows with numbers; `None` without such a row. Infinite if one
+    /// of two numbers is, and NaN if one of them is NaN.
     pub rms: Option<f64>,
-    /// The largest of these differences.
+    /// The largest of these differences; infinite or NaN likewise.
     pub max: Option<f64>,
 }
 
@@ -165,15 +165,21 @@ fn compare(
     for ((&(i, j), sign), sum) in common.iter().zip(signs).zip(sums) {
         let (a, b) = (&one.cells[i], &other.cells[j]);
         let differs = match (a.number(), b.number().map(|y| sign * y)) {
-            (Some(x), Some(y)) if x.is_finite() && y.is_finite() => {
+            // Two infinities of one sign, or two NaN.
+            (Some(x), Some(y)) if !x.is_finite() && (x == y || x.is_nan() && y.is_nan()) => false,
+            (Some(x), Some(y)) => {
                 let distance = (x - y).abs();
                 sum.squares += distance * distance;
                 sum.numbers += 1;
-                sum.max = sum.max.max(distance);
+                // NaN stays, as in the sum.
+                if !(distance <= sum.max || sum.max.is_nan()) {
+                    sum.max = distance;
+                }
                 // Integers beyond 2^53 differ although their nearest floats do not.
-                distance > tolerance || (matches!(a, Cell::Integer(_)) && a != b && tolerance < 1.0)
+                distance.is_nan()
+                    || distance > tolerance
+                    || (matches!(a, Cell::Integer(_)) && a != b && tolerance < 1.0)
             }
-            (Some(x), Some(y)) => x != y && !(x.is_nan() && y.is_nan()),
             _ => a != b,
         };
         if differs {

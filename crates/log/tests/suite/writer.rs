@@ -186,6 +186,46 @@ fn logs_with_quaternions_of_either_sign_are_equal() {
     assert!(found.is_equal(), "{found:?}");
 }
 
+/// A difference that is no finite number is not zero.
+#[test]
+fn a_number_differs_from_infinity_and_from_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let log = |name: &str, value: f64| {
+        let mut writer = Writer::create(path(name), &header(), Pace::Stepped).unwrap();
+        for k in 0..100 {
+            let mut tick = Tick::number(k);
+            tick.values[0] = if k == 50 { value } else { 1.0 };
+            writer.push(&tick.row(&[k as f64, 0.5, -0.5]));
+        }
+        writer.finish(run("short", 7)).unwrap();
+    };
+    let numbers = [0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    for (i, number) in numbers.into_iter().enumerate() {
+        log(&format!("{i}.mcap"), number);
+    }
+    for (i, a) in numbers.into_iter().enumerate() {
+        for (j, b) in numbers.into_iter().enumerate() {
+            let logs = [i, j].map(|i| path(&format!("{i}.mcap")));
+            let logs = [logs[0].as_path(), logs[1].as_path()];
+            let found = Differences::of(logs, &Options::default(), 1e9).unwrap();
+            assert_eq!(found.is_equal(), i == j, "{a} {b}");
+            for found in found.found {
+                assert_eq!(found.count, 1);
+                let expected = (a - b).abs();
+                for value in [found.rms, found.max].map(Option::unwrap) {
+                    assert_eq!(value.is_nan(), expected.is_nan(), "{a} {b}: {value}");
+                    assert_eq!(
+                        value.is_infinite(),
+                        expected.is_infinite(),
+                        "{a} {b}: {value}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_row_of_another_shape_fails_the_log_with_the_lengths() {
     let folder = tempfile::tempdir().unwrap();
