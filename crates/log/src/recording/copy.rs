@@ -144,8 +144,10 @@ pub fn copy(
     Ok(copied)
 }
 
-/// Messages with shapes, which stay in view until others replace them.
+/// Messages with shapes.
 const SCENE: &str = "foxglove.SceneUpdate";
+/// Topic of those that each tick replaces; the others stay in view.
+const FORCES: &str = "/forces";
 
 /// Topic of the ticks.
 const FRAME: &str = "/fly/frame";
@@ -190,9 +192,10 @@ impl Survey {
         self.begins.get(&channels.next()?.id).copied()
     }
 
-    /// Whether a message of this time is the first with shapes on its channel.
+    /// Whether a message of this time is the first with shapes on its channel, which stay in view.
     fn is_first_scene(&self, channel: u16, time: u64) -> bool {
         let declared = self.channels.get(&channel);
+        let declared = declared.filter(|declared| declared.topic != FORCES);
         let schema = declared.and_then(|declared| self.schemas.get(&declared.schema_id));
         schema.is_some_and(|schema| schema.name == SCENE)
             && self.begins.get(&channel) == Some(&time)
@@ -214,5 +217,36 @@ impl Survey {
             to.add_channel_with_id(*id, *schema_id, topic, message_encoding, metadata)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part begins with the shapes of the bodies, which are written once, and not with old forces.
+    #[test]
+    fn only_shapes_that_stay_in_view_are_taken_along() {
+        let mut found = Survey::default();
+        let schema = Schema {
+            id: 1,
+            name: SCENE.into(),
+            encoding: "protobuf".into(),
+            data: Vec::new(),
+        };
+        found.schemas.insert(1, schema);
+        for (id, topic) in [(1, "/truth/scene"), (2, FORCES)] {
+            let channel = Channel {
+                id,
+                schema_id: 1,
+                topic: topic.into(),
+                message_encoding: "protobuf".into(),
+                metadata: BTreeMap::new(),
+            };
+            found.channels.insert(id, channel);
+            found.begins.insert(id, 7);
+        }
+        let first = [(1, 7), (1, 8), (2, 7)].map(|(id, time)| found.is_first_scene(id, time));
+        assert_eq!(first, [true, false, false]);
     }
 }
