@@ -437,9 +437,43 @@ fn inner_size(opcode: u8, body: &[u8]) -> Option<u64> {
     }
 }
 
+/// Whether the texts of a metadata record, a channel or a schema end within it.
+fn holds_its_texts(opcode: u8, body: &[u8]) -> bool {
+    fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+        let (length, after) = rest.split_first_chunk()?;
+        let length = index(u32::from_le_bytes(*length).into());
+        let (text, after) = after.split_at_checked(length)?;
+        *rest = after;
+        Some(text)
+    }
+    let check = || {
+        // Numbers, texts; at last the data of a schema, or a map of texts.
+        let (numbers, texts) = match opcode {
+            op::METADATA => (0, 1),
+            op::SCHEMA => (2, 2),
+            _ => (4, 2),
+        };
+        let mut rest = body.get(numbers..)?;
+        for _ in 0..texts {
+            text(&mut rest)?;
+        }
+        let mut last = text(&mut rest)?;
+        while opcode != op::SCHEMA && !last.is_empty() {
+            text(&mut last)?;
+        }
+        Some(())
+    };
+    check().is_some()
+}
+
 /// The part in a record, if it is of a kind that is read; `start` is the offset of its body in the data.
 fn part(opcode: u8, body: &[u8], start: usize) -> Result<Option<Part>, Refusal> {
     Ok(Some(match opcode {
+        // The parser would reserve memory for a text of any length.
+        op::METADATA | op::CHANNEL | op::SCHEMA if !holds_its_texts(opcode, body) => {
+            let expected = format!("a {} whose lengths agree", name(opcode));
+            return Err((expected, format!("{} bytes", body.len())));
+        }
         op::METADATA | op::CHANNEL | op::SCHEMA => match mcap::parse_record(opcode, body) {
             Ok(Record::Metadata(metadata)) => Part::Metadata(metadata),
             Ok(Record::Channel(channel)) => Part::Channel(channel),

@@ -61,6 +61,63 @@ fn the_checksum_of_a_chunk_is_compared() {
     );
 }
 
+/// A wrong length of a text is found before memory is reserved for it.
+#[test]
+fn a_text_that_is_longer_than_its_record_is_refused() {
+    let text = |text: &str, length: u32| [&length.to_le_bytes(), text.as_bytes()].concat();
+    let map = |key: u32, value: u32| {
+        let entry = [text("key", key), text("value", value)].concat();
+        [&16_u32.to_le_bytes()[..], &entry].concat()
+    };
+    let records = |long: [u32; 4]| {
+        let [name, key, value, data] = long;
+        [
+            (op::METADATA, [text("name", name), map(key, value)].concat()),
+            (
+                op::CHANNEL,
+                [
+                    vec![0; 4],
+                    text("name", name),
+                    text("raw", 3),
+                    map(key, value),
+                ]
+                .concat(),
+            ),
+            (
+                op::SCHEMA,
+                [
+                    vec![1, 0],
+                    text("name", name),
+                    text("raw", 3),
+                    text("data", data),
+                ]
+                .concat(),
+            ),
+        ]
+    };
+    for (opcode, body) in records([4, 3, 5, 4]) {
+        assert!(
+            part(opcode, &body, 0).is_ok_and(|part| part.is_some()),
+            "{opcode}"
+        );
+    }
+    for long in 0..4 {
+        let mut lengths = [4, 3, 5, 4];
+        lengths[long] = u32::MAX - 7;
+        for (opcode, body) in records(lengths) {
+            let is_there = match long {
+                0 => true,
+                3 => opcode == op::SCHEMA,
+                _ => opcode != op::SCHEMA,
+            };
+            let refusal = part(opcode, &body, 0).err();
+            let told =
+                refusal.is_some_and(|(expected, _)| expected.ends_with("whose lengths agree"));
+            assert_eq!(told, is_there, "{opcode} {long}");
+        }
+    }
+}
+
 /// Each bit of a file, flipped: at most the three messages of its chunk are lost, and none is altered.
 #[test]
 fn a_flipped_bit_costs_its_chunk() {
