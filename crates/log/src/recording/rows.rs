@@ -400,7 +400,7 @@ fn begin(
     at: usize,
     groups: usize,
 ) {
-    cells[0] = Cell::Float(time as f64 * 1e-9);
+    cells[0] = Cell::Float(time as f64 / 1e9);
     cells[1] = Cell::Integer(frame.time_ns);
     cells[2] = Cell::Boolean(frame.status() == fly::frame::Status::Fresh);
     for (cell, &place) in cells[3..].iter_mut().zip(signals) {
@@ -518,7 +518,7 @@ fn read_ulog(recording: &mut Recording<Stream>, width: usize) -> Result<Option<R
     Ok(frame.map(|frame| {
         let time = u64::try_from(frame.time.saturating_sub(start)).unwrap_or(0);
         let mut cells = Vec::with_capacity(width);
-        cells.push(Cell::Float(time as f64 * 1e-9));
+        cells.push(Cell::Float(time as f64 / 1e9));
         cells.push(Cell::Integer(frame.time));
         cells.push(Cell::Boolean(frame.status == Status::Fresh));
         cells.extend(frame.values.iter().map(|v| Cell::Float(*v)));

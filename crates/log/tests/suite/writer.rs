@@ -226,6 +226,20 @@ fn a_number_differs_from_infinity_and_from_none() {
     }
 }
 
+/// The time of a row is the number that is nearest to it: 0.021 s has no digits of rounding behind it.
+#[test]
+fn times_of_rows_are_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.mcap");
+    write(&path, 1000, run("short", 7));
+    let mut rows = fly_log::Rows::open(&path, &Options::default()).unwrap();
+    for k in 0..1000_u32 {
+        let row = rows.read().unwrap().unwrap();
+        let expected = f64::from(2 * k) / 1000.0;
+        assert_eq!(row.cells[0].number(), Some(expected));
+    }
+}
+
 #[test]
 fn a_row_of_another_shape_fails_the_log_with_the_lengths() {
     let folder = tempfile::tempdir().unwrap();
