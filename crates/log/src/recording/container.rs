@@ -12,7 +12,7 @@ use std::ops::Range;
 use mcap::records::{Channel, Metadata, Record, op};
 
 use super::source::{Source, Window};
-use chunk::unpack;
+use chunk::{is_zstd, unpack};
 pub use damage::{Damage, Fault};
 
 /// A record's opcode and length.
@@ -69,6 +69,8 @@ pub struct Container {
     data: Vec<u8>,
     /// Offset of the next record in [`data`](Self::data).
     inside: usize,
+    /// Whether messages are outside of chunks, once it is known: a channel is as well, before any chunk.
+    is_plain: Option<bool>,
     /// Whether the chunk is cut off by the end of the file.
     cut: bool,
     ended: bool,
@@ -89,6 +91,7 @@ impl Container {
             at: 0,
             data: Vec::new(),
             inside: 0,
+            is_plain: None,
             cut: false,
             ended: false,
             work: 0,
@@ -207,23 +210,26 @@ impl Container {
         }
         match opcode {
             op::FOOTER => self.end(end).map(|()| None),
-            op::CHUNK if self.skips_chunks => Ok(None),
+            op::CHUNK | op::MESSAGE if self.skips_chunks => Ok(None),
             op::CHUNK => self.chunk(at, size, false).map(|()| None),
-            op::MESSAGE => {
+            op::MESSAGE if self.is_plain != Some(true) => {
                 self.refuse(("a message in a chunk".into(), "one outside".into()));
                 Ok(None)
             }
-            op::METADATA | op::CHANNEL | op::SCHEMA if size > self.limits.record => {
+            op::METADATA | op::CHANNEL | op::SCHEMA | op::MESSAGE if size > self.limits.record => {
                 let most = self.limits.record;
                 let expected = format!("a {} of at most {most} bytes", name(opcode));
                 self.refuse((expected, format!("{size} bytes")));
                 Ok(None)
             }
-            op::METADATA | op::CHANNEL | op::SCHEMA => {
+            op::METADATA | op::CHANNEL | op::SCHEMA | op::MESSAGE => {
                 let size = index(size);
                 let body = self.window.from(at + HEAD as u64, size)?;
                 self.data.extend_from_slice(&body[..size]);
                 self.inside = size;
+                if opcode == op::CHANNEL {
+                    self.is_plain.get_or_insert(true);
+                }
                 Ok(Some((opcode, 0..size)))
             }
             _ => Ok(None),
@@ -308,6 +314,7 @@ impl Container {
     fn chunk(&mut self, at: u64, size: u64, cut: bool) -> io::Result<()> {
         self.at = at;
         self.cut = cut;
+        self.is_plain = Some(false);
         let limits = self.limits;
         let most = self
             .window
@@ -323,6 +330,10 @@ impl Container {
         } else {
             let body = window.from(at + HEAD as u64, index(size))?;
             let body = &body[..body.len().min(index(size))];
+            if is_zstd(body) {
+                let why = "it is packed by zstd, which is not read here; repack it with the tool of MCAP: `mcap compress --compression lz4 IN.mcap -o OUT.mcap`";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+            }
             unpack(body, cut, limits.record, data)
         };
         self.work = self

@@ -58,6 +58,11 @@ pub(super) fn unpack(body: &[u8], cut: bool, most: u64, data: &mut Vec<u8>) -> R
     Ok(())
 }
 
+/// Whether a chunk is packed by zstd, which other writers prefer.
+pub(super) fn is_zstd(body: &[u8]) -> bool {
+    ChunkHeader::parse(body).is_some_and(|header| header.compression == b"zstd")
+}
+
 /// The header of a chunk.
 struct ChunkHeader<'a> {
     size: u64,

@@ -118,6 +118,52 @@ fn a_text_that_is_longer_than_its_record_is_refused() {
     }
 }
 
+/// Other writers write no chunks, or pack them otherwise.
+#[test]
+fn files_of_other_writers_are_read_or_named() {
+    let written: [&[u8]; 4] = [b"one", b"two", b"three", b"four"];
+    let mut bytes = io::Cursor::new(Vec::new());
+    let options = mcap::WriteOptions::new().use_chunks(false);
+    let mut writer = options.create(&mut bytes).unwrap();
+    let channel = writer
+        .add_channel(0, "/numbers", "raw", &std::collections::BTreeMap::new())
+        .unwrap();
+    for message in written {
+        let header = mcap::records::MessageHeader {
+            channel_id: channel,
+            sequence: 0,
+            log_time: 0,
+            publish_time: 0,
+        };
+        writer.write_to_known_channel(&header, message).unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    let (found, damage) = messages(bytes.get_ref());
+    assert_eq!(
+        (found.as_slice(), damage.count),
+        (&written.map(<[u8]>::to_vec)[..], 0)
+    );
+    // The name of the compression of an empty one stands before its length.
+    let mut bytes = file(&written, None);
+    let place = bytes.iter().position(|&byte| byte == op::CHUNK).unwrap();
+    let name = place + HEAD + 8 + 8 + 8 + 4;
+    bytes[name] = 4;
+    bytes.splice(name + 4..name + 4, *b"zstd");
+    let length = place + 1;
+    bytes[length] += 4;
+    let mut container = Container::new(Source::Bytes(bytes.into()), LIMITS);
+    let error = loop {
+        match container.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("{:?}", container.damage),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+    assert!(error.to_string().contains("packed by zstd"), "{error}");
+}
+
 /// Each bit of a file, flipped: at most the three messages of its chunk are lost, and none is altered.
 #[test]
 fn a_flipped_bit_costs_its_chunk() {
