@@ -434,7 +434,8 @@ impl ActuatedDynamics {
     /// Updates the kinematics for a state, as far as needed.
     fn look(&mut self, system: &System, state: &SystemState<f64>) {
         let touched = self.ground.is_some() || self.bodies.is_some();
-        let acted_on = self.air.is_some() || touched || !self.ropes.is_empty();
+        let ropes_or_motors = !self.ropes.is_empty() || system.inputs.react();
+        let acted_on = self.air.is_some() || touched || ropes_or_motors;
         if acted_on || self.propulsion.is_some() || self.loops.is_some() {
             self.update_kinematics(&system.model, state);
         }
@@ -480,6 +481,8 @@ impl ActuatedDynamics {
         system.inputs.add_efforts(&self.actual, &mut self.force);
         self.wrenches.clear();
         self.wrenches.extend(system.inputs.wrenches(&self.actual));
+        let reactions = system.inputs.reactions(&self.workspace, &self.actual);
+        self.wrenches.extend(reactions);
         if let Some(propulsion) = &self.propulsion {
             self.wrenches.extend(propulsion.wrenches(&self.workspace));
         }

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use fly_lie::operators::{angular, join, linear};
-use nalgebra::{DMatrix, DVector, Matrix6xX, Vector6};
+use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3, Vector6};
 
 use super::{Motor, MotorError, Polytope, Rotors};
-use crate::multibody::{BodyId, Model, Workspace};
+use crate::multibody::{BodyId, Joint, Model, Workspace};
 use crate::{Air, velocity_of_point};
 
 /// The actuators of a system, `M xi_dot + b = B(x) u`, and their limits, `W u <= l`.
@@ -57,13 +57,45 @@ pub struct Inputs {
     rotors: Rotors,
     carriers: Vec<BodyId>,
     motors: Vec<Motor>,
-    /// The index of the velocity that each motor drives.
-    driven: Vec<usize>,
+    /// What each motor drives.
+    driven: Vec<Driven>,
     limits: Polytope,
     interior: Vec<f64>,
     command_names: Vec<String>,
     command_limits: Vec<[f64; 2]>,
     time_constants: Vec<f64>,
+}
+
+/// What a motor drives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Driven {
+    /// The index of the velocity.
+    velocity: usize,
+    /// The body that carries an absolute joint, and the motor's axis on the body that it moves: that velocity is not relative to the
+    /// carrier, so the reaction on it is an effect of its own.
+    carrier: Option<(BodyId, Vector3<f64>)>,
+}
+
+impl Driven {
+    fn of(model: &Model<f64>, motor: &Motor) -> Self {
+        let absolute = model.joint(motor.joint).is_some_and(Joint::is_absolute);
+        let carrier = model.parent(motor.joint).filter(|_| absolute);
+        Self {
+            velocity: model.velocity_range(motor.joint).start + motor.component,
+            carrier: carrier.map(|body| (body, Vector3::ith(motor.component, 1.0))),
+        }
+    }
+
+    /// The wrench of a unit of effort on the carrier of an absolute joint.
+    fn reaction(
+        &self,
+        joint: BodyId,
+        workspace: &Workspace<f64>,
+    ) -> Option<(BodyId, Vector6<f64>)> {
+        let (body, axis) = self.carrier?;
+        let torque = workspace.pose(body, joint).rotation.act(&-axis);
+        Some((body, join(&Vector3::zeros(), &torque)))
+    }
 }
 
 /// # Construction
@@ -95,7 +127,7 @@ impl Inputs {
                     index,
                 });
             }
-            driven.push(model.velocity_range(motor.joint).start + motor.component);
+            driven.push(Driven::of(model, motor));
         }
         Ok(Self::of_checked(rotors, carriers, motors, driven))
     }
@@ -109,7 +141,7 @@ impl Inputs {
         rotors: Rotors,
         carriers: Vec<BodyId>,
         motors: Vec<Motor>,
-        driven: Vec<usize>,
+        driven: Vec<Driven>,
     ) -> Self {
         let efforts = || motors.iter().map(|motor| motor.effort);
         let names = (0..motors.len()).map(|i| format!("motor.{i}.effort"));
@@ -151,7 +183,7 @@ impl Inputs {
         }
         for (motor, driven) in self.motors.iter_mut().zip(&mut self.driven) {
             motor.joint = find(motor.joint);
-            *driven = to.velocity_range(motor.joint).start + motor.component;
+            *driven = Driven::of(to, motor);
         }
         self
     }
@@ -221,7 +253,8 @@ impl Inputs {
 /// # Input matrix
 impl Inputs {
     /// `B(x)`, n x p, in the workspace's state, [`update_jacobians`](Workspace::update_jacobians) included: the generalised force per unit of
-    /// each input. A rotor's wrench acts through its body's Jacobian, a motor on its own velocity.
+    /// each input. A rotor's wrench acts through its body's Jacobian, a motor on its own velocity; that of an absolute joint
+    /// also on the body that carries it, the other way.
     ///
     /// `jacobian` is a scratch array, 6 x n.
     ///
@@ -247,10 +280,13 @@ impl Inputs {
             }
         }
         let first = self.rotors.input_dim();
-        for (i, velocity) in self.driven.iter().enumerate() {
+        for (i, (driven, motor)) in self.driven.iter().zip(&self.motors).enumerate() {
             let mut column = B.column_mut(first + i);
             column.fill(0.0);
-            column[*velocity] = 1.0;
+            if let Some((body, wrench)) = driven.reaction(motor.joint, workspace) {
+                column.gemv_tr(1.0, workspace.body_jacobian(body), &wrench, 0.0);
+            }
+            column[driven.velocity] += 1.0;
         }
     }
 
@@ -260,7 +296,8 @@ impl Inputs {
     /// # Panics
     /// If the length of a slice is wrong.
     pub fn add_force(&self, workspace: &Workspace<f64>, commands: &[f64], force: &mut [f64]) {
-        for (body, wrench) in self.wrenches(commands) {
+        let wrenches = self.wrenches(commands);
+        for (body, wrench) in wrenches.chain(self.reactions(workspace, commands)) {
             workspace.add_wrench(body, &wrench, force);
         }
         self.add_efforts(commands, force);
@@ -280,16 +317,41 @@ impl Inputs {
         self.carriers.iter().copied().zip(wrenches)
     }
 
-    /// Adds the efforts of the motors, which act along the velocity coordinates of their joints.
+    /// Adds the efforts of the motors, which act along the velocity coordinates of their joints, but not their
+    /// [`reactions`](Self::reactions).
     ///
     /// # Panics
     /// If the length of a slice is wrong.
     pub fn add_efforts(&self, commands: &[f64], force: &mut [f64]) {
         assert_eq!(commands.len(), self.input_dim(), "number of commands");
         let motors = &commands[self.rotors.input_dim()..];
-        for (velocity, effort) in self.driven.iter().zip(motors) {
-            force[*velocity] += effort;
+        for (driven, effort) in self.driven.iter().zip(motors) {
+            force[driven.velocity] += effort;
         }
+    }
+
+    /// Whether there are [`reactions`](Self::reactions).
+    pub(crate) fn react(&self) -> bool {
+        self.driven.iter().any(|driven| driven.carrier.is_some())
+    }
+
+    /// The wrenches of the motors in absolute joints on the bodies that carry these, each in that body's frame, N m, in the workspace's
+    /// state: the velocities of all other joints are relative to the carrier, and their efforts act on it already. Does not allocate.
+    ///
+    /// # Panics
+    /// If the length of the commands is wrong.
+    pub fn reactions<'a>(
+        &'a self,
+        workspace: &'a Workspace<f64>,
+        commands: &'a [f64],
+    ) -> impl Iterator<Item = (BodyId, Vector6<f64>)> + 'a {
+        assert_eq!(commands.len(), self.input_dim(), "number of commands");
+        let efforts = &commands[self.rotors.input_dim()..];
+        let motors = self.driven.iter().zip(&self.motors).zip(efforts);
+        motors.filter_map(|((driven, motor), effort)| {
+            let (body, wrench) = driven.reaction(motor.joint, workspace)?;
+            Some((body, wrench * *effort))
+        })
     }
 
     /// The aerodynamic wrenches on the rotors in addition to the thrusts of [`wrenches`](Self::wrenches): those of the flow and of the

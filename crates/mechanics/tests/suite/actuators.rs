@@ -1,13 +1,16 @@
 //! Commands, inputs, limits.
 
+#![allow(non_snake_case)]
+
 use std::f64::consts::PI;
 
 use fly_lie::SE3;
 use fly_mechanics::integrate::{Integrator, SystemState};
+use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{
     ActuatedDynamics, Propeller, Rotor, RotorError, Rotors, State, System, Tilt, Vehicle,
 };
-use nalgebra::{Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3, Vector6};
 
 fn rotor(name: &str, position: Vector3<f64>, tilt: Option<Tilt>) -> Rotor {
     Rotor {
@@ -236,4 +239,86 @@ fn commands_without_lag_act_at_once() {
     let mut rates = [0.0; 4];
     dynamics.rates(&system, &[6.0, 6.0], &state, &mut rates);
     assert_eq!(rates, [3.0, 0.5, 0.0, 50.0]);
+}
+
+/// A bob under a body that flies, with three motors in the ball joint between them.
+fn bob(velocity: &str) -> System {
+    let text = format!(
+        r#"
+        name = "bob"
+        gravity = [0, 0, 0]
+        [bodies.base]
+        joint = {{ type = "free" }}
+        mass = 2
+        inertia = [0.05, 0.06, 0.07]
+        [bodies.bob]
+        parent = "base"
+        position = [0.3, 0.1, 0]
+        joint = {{ type = "spherical", velocity = "{velocity}" }}
+        mass = 1
+        center_of_mass = [0.05, 0, -0.4]
+        inertia = [0.02, 0.03, 0.04]
+        [[motors]]
+        joint = "bob"
+        component = 0
+        [[motors]]
+        joint = "bob"
+        component = 1
+        [[motors]]
+        joint = "bob"
+        component = 2
+        "#
+    );
+    System::from_toml(&text).expect("a system")
+}
+
+/// A motor turns the two bodies of its joint against each other, also where the velocities of the joint are relative to the world: the
+/// motion is the same, and the momentum of both does not change.
+#[test]
+fn motors_push_on_both_bodies() {
+    let (relative, absolute) = (bob("relative"), bob("absolute"));
+    let efforts = [0.4, -0.3, 0.2];
+    let mut x = relative.model.neutral_configuration();
+    (relative.model).integrate(&mut x, &[0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 0.7, 0.8, -0.9]);
+    let xi = [0.3, -0.2, 0.1, 0.5, 0.7, -0.4, 0.9, -0.6, 0.8];
+    let accelerate = |system: &System, x: &[f64], xi: &[f64]| {
+        let mut dynamics = ActuatedDynamics::new(system, 1e-3).expect("dynamics");
+        let mut state = SystemState::at_rest(&system.model);
+        state.configuration.copy_from_slice(x);
+        state.velocity[..9].copy_from_slice(xi);
+        state.velocity.resize(12, 0.0);
+        let mut rates = [0.0; 12];
+        dynamics.rates(system, &efforts, &state, &mut rates);
+        Vector6::from_column_slice(&rates[..6])
+    };
+    let expected = accelerate(&relative, &x, &xi);
+
+    let model = &absolute.model;
+    let bob = model.body_id("bob").expect("it is there");
+    let mut workspace = Workspace::new(&relative.model);
+    workspace.update(&relative.model, &x, &xi);
+    let rotation = workspace.pose(BodyId::WORLD, bob).rotation;
+    let (mut x, mut xi) = (x, xi);
+    x[12..].copy_from_slice(rotation.matrix().as_slice());
+    xi[6..].copy_from_slice(&workspace.twist(BodyId::WORLD, bob).as_slice()[3..]);
+    let found = accelerate(&absolute, &x, &xi);
+    assert!((found - expected).norm() < 1e-12, "{found} {expected}");
+
+    let mut workspace = Workspace::new(model);
+    workspace.update(model, &x, &xi);
+    workspace.update_jacobians(model);
+    let mut B = DMatrix::zeros(9, 3);
+    (absolute.inputs).input_matrix(&workspace, &mut Matrix6xX::zeros(9), &mut B);
+    let mut force = [0.0; 9];
+    (absolute.inputs).add_force(&workspace, &efforts, &mut force);
+    let sum = B * DVector::from_row_slice(&efforts);
+    assert!(close(sum.as_slice(), &force, 1e-15), "{sum} {force:?}");
+    // In a state of rest the momentum changes as the force does: neither linearly nor angularly.
+    workspace.update(model, &x, &[0.0; 9]);
+    let mut rates = DVector::zeros(9);
+    (model.forward_dynamics(&mut workspace, &x, &[0.0; 9], &force, rates.as_mut_slice()))
+        .expect("it moves");
+    workspace.update(model, &x, rates.as_slice());
+    let change = workspace.momentum(model).norm();
+    assert!(rates.norm() > 1.0 && change < 1e-13, "{rates} {change:e}");
 }
