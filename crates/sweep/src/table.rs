@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fly_table::Cell;
+use fly_table::{Cell, Existing};
 
 use crate::error::SweepError;
 use crate::rows::Rows;
@@ -13,7 +13,7 @@ use crate::rows::Rows;
 /// # Errors
 /// The file cannot be written, or a row cannot be read.
 pub fn write_csv(rows: &Rows<'_>, path: &Path) -> Result<(), SweepError> {
-    fly_table::write_csv(&rows.columns(), all(rows), path)
+    fly_table::write_csv(&rows.columns(), all(rows), path, Existing::Replace)
 }
 
 /// Writes Apache Parquet: uncompressed, every column optional, units as the metadata `unit.NAME`.
@@ -21,7 +21,7 @@ pub fn write_csv(rows: &Rows<'_>, path: &Path) -> Result<(), SweepError> {
 /// # Errors
 /// The file cannot be written, or a row cannot be read.
 pub fn write_parquet(rows: &Rows<'_>, path: &Path) -> Result<(), SweepError> {
-    fly_table::write_parquet(&rows.columns(), &[], all(rows), path)
+    fly_table::write_parquet(&rows.columns(), &[], all(rows), path, Existing::Replace)
 }
 
 fn all(rows: &Rows<'_>) -> impl Iterator<Item = Result<Vec<Cell>, SweepError>> {

@@ -10,4 +10,4 @@ mod parquet;
 
 pub use cell::{Cell, Column, Kind, take};
 #[cfg(feature = "files")]
-pub use file::{TableError, refuse_other_than_file, whole, write_csv, write_parquet};
+pub use file::{Existing, TableError, refuse_other_than_file, whole, write_csv, write_parquet};

@@ -93,7 +93,11 @@ pub fn run(
         flights.push(flight);
     }
     terminal.flush();
-    product::write(&command.out, fly_report::report(&flights)?.as_bytes())?;
+    product::write(
+        &command.out,
+        &product::PAGE,
+        fly_report::report(&flights)?.as_bytes(),
+    )?;
     let comparison = Comparison {
         flights: flown,
         differences,

@@ -28,7 +28,8 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     };
     let is_png = (out.extension()).is_some_and(|end| end.eq_ignore_ascii_case("png"));
     // Checked before a long log is read.
-    product::refuse_foreign(&out, if is_png { &product::PNG } else { &product::SVG })?;
+    let kind = if is_png { &product::PNG } else { &product::SVG };
+    product::refuse_foreign(&out, kind)?;
     let options = Options {
         times: part(arguments.from, arguments.to)?,
         columns: arguments.columns.map(usize::from),
@@ -50,9 +51,9 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     if is_png {
         let picture = png(&figure, theme, DOTS);
         let picture = picture.map_err(|error| Failure::new(Exit::Internal, error))?;
-        product::write(&out, &picture)?;
+        product::write(&out, kind, &picture)?;
     } else {
-        product::write(&out, svg(&figure, theme).as_bytes())?;
+        product::write(&out, kind, svg(&figure, theme).as_bytes())?;
     }
     super::print_written(&out, data.json)?;
     Ok(Exit::Flown)

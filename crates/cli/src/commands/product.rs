@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
+use fly_table::Existing;
+
 use crate::exit::{Exit, Failure};
 
 /// A kind of file.
@@ -73,7 +75,28 @@ pub fn refuse_foreign(out: &Path, kind: &Kind) -> Result<(), Failure> {
 /// Writes the file as a whole or not at all.
 ///
 /// # Errors
-/// It cannot be written.
-pub fn write(out: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    fly_table::whole(out, |file| file.write_all(bytes).map_err(Failure::from))
+/// It cannot be written, or a file of another kind has appeared in its place.
+pub fn write(out: &Path, kind: &Kind, bytes: &[u8]) -> Result<(), Failure> {
+    fly_table::whole(out, Existing::Replace, |file| {
+        file.write_all(bytes)?;
+        refuse_foreign(out, kind)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also a file that appears after the first check.
+    #[test]
+    fn no_file_of_another_kind_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("page.html");
+        let page = b"<!doctype html><p>";
+        write(&out, &PAGE, page).unwrap();
+        write(&out, &PAGE, page).unwrap();
+        std::fs::write(&out, "mine").unwrap();
+        assert!(write(&out, &PAGE, page).is_err());
+        assert_eq!(std::fs::read(&out).unwrap(), b"mine");
+    }
 }

@@ -60,5 +60,5 @@ fn write(logs: &[&Path], out: &Path) -> Result<(), Failure> {
     product::refuse_foreign(out, &product::PAGE)?;
     let flights: Result<Vec<_>, _> = logs.iter().map(Flight::open).collect();
     let page = fly_report::report(&flights?)?;
-    product::write(out, page.as_bytes())
+    product::write(out, &product::PAGE, page.as_bytes())
 }

@@ -39,7 +39,12 @@ pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
         };
         return refuse(beyond.to_string());
     }
-    let copied = export::copy(log, &options, times, &out)?;
+    let copied = export::copy(
+        log,
+        &options,
+        times,
+        (&out, output::existing(&arguments.output)),
+    )?;
     output::warn(&copied.skipped);
     if as_data {
         crate::commands::print_data(

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use fly_log::{Kind, LogError, Recording, Rows};
-use fly_table::{Column, write_csv, write_parquet};
+use fly_table::{Column, Existing, write_csv, write_parquet};
 
 use super::{options, output};
 use crate::args::{ExportArguments, Format};
@@ -29,22 +29,23 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
     let out = output::place(&arguments.output, log, beside)?;
     agree(format, &out)?;
     let options = options(arguments.output.allow_damaged);
+    let existing = output::existing(&arguments.output);
     match (format, kind) {
         (Format::Mcap, Kind::Own) => {
             // Rejects a damaged log, unless that is allowed.
             Rows::open(log, &options)?;
-            let copied = copy(log, &options, WHOLE, &out)?;
+            let copied = copy(log, &options, WHOLE, (&out, existing))?;
             output::warn(&copied.skipped);
         }
         (Format::Mcap, Kind::Ulog) => {
             let recording = Recording::stream(log, &options)?;
             output::warn(&recording.skipped);
-            fly_table::whole(&out, |file| {
+            fly_table::whole(&out, existing, |file| {
                 let file = BufWriter::new(File::try_clone(file.as_file())?);
                 fly_log::convert(recording, file).map_err(|error| not_written(error, &out))
             })?;
         }
-        (Format::Csv | Format::Parquet, _) => table(log, &options, format, &out)?,
+        (Format::Csv | Format::Parquet, _) => table(log, &options, format, (&out, existing))?,
     }
     crate::commands::print_written(&out, as_data)?;
     Ok(Exit::Flown)
@@ -81,10 +82,10 @@ pub(super) fn copy(
     log: &Path,
     options: &fly_log::Options,
     times: RangeInclusive<u64>,
-    out: &Path,
+    (out, existing): (&Path, Existing),
 ) -> Result<fly_log::Copied, Failure> {
     let is_whole = times == WHOLE;
-    fly_table::whole(out, |file| {
+    fly_table::whole(out, existing, |file| {
         let file = BufWriter::new(File::try_clone(file.as_file())?);
         let copied =
             fly_log::copy(log, options, &times, file).map_err(|error| not_written(error, out))?;
@@ -114,18 +115,18 @@ fn table(
     log: &Path,
     options: &fly_log::Options,
     format: Format,
-    out: &Path,
+    (out, existing): (&Path, Existing),
 ) -> Result<(), Failure> {
     let mut rows = Rows::open(log, options)?;
     let columns = rows.columns().to_vec();
     let read = std::iter::from_fn(|| rows.read().transpose());
     let read = read.map(|row| row.map(|row| row.cells).map_err(Failure::from));
     if format == Format::Csv {
-        write_csv(&named_with_units(columns), read, out)?;
+        write_csv(&named_with_units(columns), read, out, existing)?;
     } else {
         let name = log.file_name().unwrap_or_default().to_string_lossy();
         let metadata = [("fly.log".to_owned(), name.into_owned())];
-        write_parquet::<Failure>(&columns, &metadata, read, out)?;
+        write_parquet::<Failure>(&columns, &metadata, read, out, existing)?;
     }
     output::warn(&rows.skipped());
     Ok(())

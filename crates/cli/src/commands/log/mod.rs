@@ -56,7 +56,7 @@ impl From<LogError> for Failure {
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
         let exit = match error {
-            TableError::NotAFile { .. } => Exit::Usage,
+            TableError::NotAFile { .. } | TableError::Appeared { .. } => Exit::Usage,
             _ => Exit::Internal,
         };
         Self::new(exit, error)

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use fly_table::Existing;
+
 use crate::args::Output;
 use crate::exit::{Exit, Failure};
 
@@ -23,8 +25,9 @@ pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Fa
             .ok()
             .map(|found| (found.dev(), found.ino()))
     };
-    if let Some(found) = identity(&out) {
-        if Some(found) == identity(log) {
+    // A link that leads nowhere is there, too.
+    if fs::symlink_metadata(&out).is_ok() {
+        if identity(&out).is_some_and(|found| Some(found) == identity(log)) {
             return refuse("it is the input log; name another file with --out");
         }
         if out.is_dir() {
@@ -35,6 +38,15 @@ pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Fa
         }
     }
     Ok(out)
+}
+
+/// What happens to a file that appears at the place while the new one is written.
+pub const fn existing(output: &Output) -> Existing {
+    if output.overwrite {
+        Existing::Replace
+    } else {
+        Existing::Keep
+    }
 }
 
 /// Warns about damaged parts of a log that are missing in the new file.
