@@ -716,3 +716,46 @@ plugin = "sim"
     let (tree, _) = folder.ends(&["system", "arm.urdf", "--toml", "--mesh-dir", "flat"], 0);
     common::contains(&tree, "mesh = '''");
 }
+
+/// A nut that hardly swings out of where it is held is stable, if slow, for `fly check` as for `fly tune`; the least lag that it tolerates is found.
+#[test]
+fn what_hardly_damps_is_stable() {
+    let folder = Folder::new();
+    folder.write(
+        "nut.toml",
+        r#"
+        [flight]
+        duration = 1.0
+        [vehicle]
+        name = "nut"
+        [vehicle.bodies.nut]
+        joint = { type = "screw", axis = [0, 0, 1], lead = 0.1 }
+        mass = 2.0
+        inertia = [0.01, 0.01, 0.02]
+        [[vehicle.motors]]
+        joint = "nut"
+        [controller]
+        approach = "computed_torque"
+        gains.nut = { stiffness = 1, damping = 0.002 }
+        [reference]
+        kind = "rest"
+        [backend]
+        plugin = "sim"
+        "#,
+    );
+    let (report, _) = folder.ends(&["check", "--config", "nut.toml"], 0);
+    let slow =
+        "slowest -0.0010 +- 1.00i, fastest -0.0010 +- 1.00i 1/s: stable, but it hardly settles";
+    assert!(report.contains(slow), "{report}");
+    assert!(report.contains("stable below 0.00200 s"), "{report}");
+    let lag = |gains: &str| {
+        let set = format!("controller.gains.nut={gains}");
+        // Sampled, it is too little damping.
+        let (report, _) = folder.ends(&["tune", "--config", "nut.toml", "--set", &set], 5);
+        report
+    };
+    let found = lag("{ stiffness = 1, damping = 0.001 }");
+    assert!(found.contains("stable below 0.00100 s"), "{found}");
+    let found = lag("{ stiffness = 100, damping = 0.005 }");
+    assert!(found.contains("stable below 5.00e-5 s"), "{found}");
+}

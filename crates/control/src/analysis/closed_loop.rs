@@ -98,6 +98,11 @@ pub enum AnalysisError {
         /// The number given.
         found: usize,
     },
+    /// The largest lag could not be found.
+    #[error(
+        "the lag that the closed loop tolerates could not be found: expected poles further from the imaginary axis, or within fewer powers of ten of each other"
+    )]
+    LagSearch,
     /// The eigenvalues could not be computed.
     #[error(
         "the poles of the closed loop could not be computed: expected finite parameters within a few powers of ten of each other"

@@ -35,6 +35,9 @@ impl LagFactors {
 const STABLE: f64 = 1e-9;
 /// Lags are searched up to this multiple of the slowest time of the loop.
 const SLOWEST: f64 = 1e3;
+/// They are searched from a thousandth of its fastest time, or, where that is too long, down to this many powers of ten less: below, rounding
+/// errors hide the damping.
+const DECADES: usize = 3;
 /// Critical lags closer than this fraction of themselves are one, split by rounding errors.
 const SAME: f64 = 1e-6;
 /// An eigenvalue counts as real up to this fraction of itself: a double one, where two crossings meet, splits by the square root
@@ -45,6 +48,14 @@ const IDLE: f64 = 1e-12;
 
 /// # Lag
 impl ClosedLoop {
+    /// Returns whether all [`poles`](Self::poles) lie to the left of the imaginary axis, by more than rounding errors.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Poles`].
+    pub fn is_stable(&self) -> Result<bool, AnalysisError> {
+        Ok(unstable(&self.poles()?, f64::INFINITY).is_none())
+    }
+
     /// The smallest time constant, common to all commands, at which the closed loop is unstable; `None` if there is none up to a
     /// thousand times its slowest time.
     ///
@@ -83,10 +94,10 @@ impl ClosedLoop {
     ///
     /// # Errors
     /// [`AnalysisError::Unstable`] if the loop is unstable without lag, or, if commands lead, at every factor; [`AnalysisError::Lags`],
-    /// [`AnalysisError::Poles`].
+    /// [`AnalysisError::Poles`]; [`AnalysisError::LagSearch`] if the search fails.
     pub fn largest_factor(&self, lags: &[f64]) -> Result<Option<LagMargin>, AnalysisError> {
         let poles = self.poles()?;
-        if let Some(unstable) = unstable(&poles) {
+        if let Some(unstable) = unstable(&poles, f64::INFINITY) {
             return Err(AnalysisError::Unstable(unstable.re));
         }
         let (needed, lags) = self.of_needed_commands(lags)?;
@@ -95,19 +106,27 @@ impl ClosedLoop {
         if longest == 0.0 {
             return Ok(None);
         }
-        let poles_at = |factor: f64| {
-            let scaled: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
-            Ok(unstable(&needed.poles_with_lags(&scaled)?))
-        };
         let size = |pole: &Complex<f64>| pole.norm();
         let fastest = poles.iter().map(size).fold(0.0, f64::max);
+        let poles_at = |factor: f64| {
+            let scaled: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
+            Ok(unstable(&needed.poles_with_lags(&scaled)?, fastest))
+        };
         let slowest = poles.iter().map(size).fold(f64::INFINITY, f64::min);
-        let (least, most) = (
+        let (mut least, most) = (
             1.0 / (SLOWEST * fastest * longest),
             SLOWEST / (slowest * longest),
         );
+        // What hardly damps tolerates less: the search begins where it is stable.
+        let mut decades = 0;
+        while !self.leads() && poles_at(least)?.is_some() {
+            if decades == DECADES {
+                return Err(AnalysisError::LagSearch);
+            }
+            (least, decades) = (least / 10.0, decades + 1);
+        }
 
-        let mut bounds = critical(&held, &rate, least).ok_or(AnalysisError::Poles)?;
+        let mut bounds = critical(&held, &rate, least).ok_or(AnalysisError::LagSearch)?;
         bounds.retain(|factor| (least..most).contains(factor));
         bounds.push(most);
         bounds.sort_by(f64::total_cmp);
@@ -237,11 +256,11 @@ fn sums(matrix: &DMatrix<f64>) -> DMatrix<f64> {
     map
 }
 
-/// The rightmost pole, if it is unstable.
-fn unstable(poles: &[Complex<f64>]) -> Option<Complex<f64>> {
-    let fastest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+/// The rightmost pole, if it is unstable. Poles faster than this are no measure: those of short lags.
+fn unstable(poles: &[Complex<f64>], fastest: f64) -> Option<Complex<f64>> {
+    let own = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     let right = poles.iter().max_by(|a, b| a.re.total_cmp(&b.re))?;
-    (right.re > -STABLE * fastest).then_some(*right)
+    (right.re > -STABLE * own.min(fastest)).then_some(*right)
 }
 
 #[cfg(test)]

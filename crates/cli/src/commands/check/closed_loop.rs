@@ -29,11 +29,15 @@ pub(super) fn tell(
         return Ok(());
     };
     let poles = format!("slowest {}, fastest {} 1/s", show(*slowest), show(*fastest));
-    if slowest.re >= SLOWEST {
+    if !closed.is_stable()? {
         findings.problem(what, format_args!("{poles}: the closed loop is not stable"));
         return Ok(());
     }
-    findings.passed(what, poles);
+    if slowest.re >= SLOWEST {
+        findings.warning(what, format_args!("{poles}: stable, but it hardly settles"));
+    } else {
+        findings.passed(what, poles);
+    }
     match lags(closed, system.inputs.time_constants()) {
         Ok((true, told)) => findings.passed("lag", told),
         Ok((false, told)) => findings.problem("lag", told),
@@ -86,12 +90,10 @@ fn lags(closed: &ClosedLoop, own: &[f64]) -> Result<(bool, String), AnalysisErro
 
 fn show(pole: Complex<f64>) -> String {
     // Two decimals, or as many digits.
-    let short = |value: f64| {
-        if value.abs() < 1e6 {
-            format!("{value:.2}")
-        } else {
-            significant(value, 6)
-        }
+    let short = |value: f64| match value.abs() {
+        size if size != 0.0 && size < 0.05 => significant(value, 2),
+        size if size < 1e6 => format!("{value:.2}"),
+        _ => significant(value, 6),
     };
     if pole.im.abs() < 0.02 * pole.re.abs() {
         short(pole.re)
