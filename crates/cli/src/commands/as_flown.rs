@@ -9,6 +9,7 @@ use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, spectral_rad
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
+use super::slip::slip;
 use crate::config::{ConfigError, Configuration, FlownModel};
 use crate::telemetry::significant;
 
@@ -46,8 +47,8 @@ pub(super) fn rest<'a>(
     }
 }
 
-/// Objections to flying this configuration: problems of its closed loop at the start of its reference. Empty if it
-/// cannot rest there.
+/// Objections to flying this configuration: problems of its closed loop at the start of its reference, or a reference
+/// that does not roll. Empty if it cannot rest there.
 ///
 /// # Errors
 /// The controller or the reference does not fit the system.
@@ -64,6 +65,9 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
             let mut trajectory = configuration.build_system_reference(system)?;
             if trajectory.at(0.0, &mut start).is_err() {
                 return Ok(Vec::new());
+            }
+            if let Some(slip) = slip(configuration, system, &mut *trajectory) {
+                return Ok(vec![format!("the reference, {slip}")]);
             }
             ClosedLoop::new(system, &controller, &rest(configuration, &start).0)
         }

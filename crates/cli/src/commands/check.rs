@@ -15,7 +15,6 @@ mod battery;
 mod closed_loop;
 mod controller;
 mod reference;
-mod sampling;
 mod system;
 mod vehicle;
 

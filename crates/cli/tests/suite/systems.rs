@@ -759,3 +759,17 @@ fn what_hardly_damps_is_stable() {
     let found = lag("{ stiffness = 100, damping = 0.005 }");
     assert!(found.contains("stable below 5.00e-5 s"), "{found}");
 }
+
+/// Wheels do not move sideways: a reference that does is a problem of the check, and an objection to the flight.
+#[test]
+fn a_reference_that_slips_is_named() {
+    let folder = Folder::new();
+    let config = ["--config", "examples/differential-drive.toml"];
+    let slips = r#"reference={ kind = "joints", joints = { chassis = { offset = [0, 0, 0], rate = [0, 1, 0] } } }"#;
+    let (report, _) = folder.ends(&[&["check"], &config[..], &["--set", slips]].concat(), 5);
+    let found = "slips by 1.00 (m/s, rad/s) at `";
+    assert!(report.contains(found), "{report}");
+    let (_, told) = folder.ends(&[&config[..], &["--strict", "--set", slips]].concat(), 5);
+    assert!(told.contains(found), "{told}");
+    folder.ends(&[&["check"], &config[..]].concat(), 0);
+}

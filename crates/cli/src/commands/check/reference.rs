@@ -8,7 +8,8 @@ use fly_flight::supervisor::{Limit, Response};
 use fly_mechanics::{Polytope, System, Vehicle};
 
 use super::Findings;
-use super::sampling::{Worst, instants};
+use crate::commands::sampling::{Worst, instants};
+use crate::commands::slip::slip;
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
 
@@ -144,6 +145,9 @@ pub(super) fn check_system(
     let forces = ["forces", "N or N m"];
     let limits = system.inputs.limits();
     look(configuration, limits, forces, duration, needed, findings);
+    if let Some(slip) = slip(configuration, system, trajectory) {
+        findings.problem("rolling", slip);
+    }
 }
 
 /// Checks the inputs that the reference requires: whether they can generate its forces, (5.80), and whether they are
