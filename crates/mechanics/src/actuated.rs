@@ -333,14 +333,21 @@ impl ActuatedDynamics {
         &self.effectiveness
     }
 
-    /// Closes the loops of a start state that leaves them slightly open.
+    /// Closes the loops of a start state that leaves them open, and makes it roll.
+    ///
+    /// The others adapt to these velocity coordinates, along which first the configuration and then the velocity stay as they are; if the
+    /// others cannot, all adapt.
     ///
     /// # Errors
     /// [`ActuatedDynamicsError::Start`].
+    ///
+    /// # Panics
+    /// If there is no such coordinate.
     pub fn close_loops(
         &mut self,
         system: &System,
         motion: &mut SystemState<f64>,
+        held: [&[usize]; 2],
     ) -> Result<(), ActuatedDynamicsError> {
         let (model, workspace) = (&system.model, &mut self.workspace);
         let Some((loops, scratch)) = &mut self.loops else {
@@ -350,10 +357,23 @@ impl ActuatedDynamics {
             &mut motion.configuration,
             &mut motion.velocity[..model.dof()],
         );
-        scratch.project_configuration(loops, model, workspace, x, 0.0)?;
+        let given = x.clone();
+        scratch.hold(held[0]);
+        if (scratch.project_configuration(loops, model, workspace, x, 0.0)).is_err() {
+            x.copy_from_slice(&given);
+            scratch.hold(&[]);
+            scratch.project_configuration(loops, model, workspace, x, 0.0)?;
+        }
         let mut mass_matrix = DMatrix::zeros(model.dof(), model.dof());
         model.mass_matrix(workspace, x, &mut mass_matrix);
-        scratch.project_velocity(loops, model, workspace, &mass_matrix, x, xi, 0.0)?;
+        let given = xi.to_vec();
+        scratch.hold(held[1]);
+        let made = scratch.project_velocity(loops, model, workspace, &mass_matrix, x, xi, 0.0);
+        scratch.hold(&[]);
+        if made.is_err() {
+            xi.copy_from_slice(&given);
+            scratch.project_velocity(loops, model, workspace, &mass_matrix, x, xi, 0.0)?;
+        }
         Ok(())
     }
 }

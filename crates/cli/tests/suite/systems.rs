@@ -773,3 +773,38 @@ fn a_reference_that_slips_is_named() {
     assert!(told.contains(found), "{told}");
     folder.ends(&[&["check"], &config[..]].concat(), 0);
 }
+
+/// What a start asks for, and loops and couplings do not allow, is told.
+#[test]
+fn a_start_that_cannot_be_is_told() {
+    let folder = Folder::new();
+    let given = "initial = { joints = { upper = 0.2, elbow = 0.1 } }\n";
+    folder.write("arm.toml", &ARM.replace(given, ""));
+    let geared = "backend.sim.vehicle.couplings=[{ terms = [{ joint = \"upper\" }, { joint = \"elbow\" }] }]";
+    let told = |initial: &str| {
+        let set = format!("backend.sim.initial={{ {initial} }}");
+        let flags = [
+            "check", "--config", "arm.toml", "--set", geared, "--set", &set,
+        ];
+        folder.ends(&flags, 0).1
+    };
+    let (both, one) = (
+        "joints = { upper = 0.5, elbow = 0.1 }",
+        "joints = { upper = 0.5 }",
+    );
+    let found = told(both);
+    assert!(
+        found.contains("`upper`: asked 0.5 rad, begins at 0."),
+        "{found}"
+    );
+    assert!(
+        found.contains("`elbow`: asked 0.1 rad, begins at -0."),
+        "{found}"
+    );
+    assert!(!told(one).contains("asked"), "it can adapt");
+    let found = told("joint_velocities = { upper = 1.0, elbow = 1.0 }");
+    assert!(
+        found.contains("`upper`: asked [1.0], begins with ["),
+        "{found}"
+    );
+}

@@ -31,7 +31,7 @@ impl Stage {
         contacts: &Contacts,
     ) -> Result<Self, ActuatedDynamicsError> {
         let mut dynamics = ActuatedDynamics::new(&system, step)?;
-        dynamics.close_loops(&system, &mut motion)?;
+        dynamics.close_loops(&system, &mut motion, [&[], &[]])?;
         motion.velocity.extend_from_slice(actual);
         dynamics.start_servos(&system, &mut motion);
         dynamics.start_propulsion(&system, charge, &mut motion);

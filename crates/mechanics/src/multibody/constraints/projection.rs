@@ -1,5 +1,7 @@
 //! Projection of configurations and velocities onto the constraints.
 
+use std::borrow::Cow;
+
 use nalgebra::{DMatrix, RealField, convert};
 
 use super::workspace::to_f64;
@@ -10,9 +12,18 @@ const STEPS: usize = 50;
 
 /// # Projection
 ///
-/// For consistent initial conditions: project first the configuration, then the velocity. To hold a coordinate at a value while the others
-/// adapt, add a [`Coupling::lock`](super::Coupling::lock) to the constraints.
+/// For consistent initial conditions: project first the configuration, then the velocity. To hold coordinates while the others adapt,
+/// [`hold`](Self::hold) them, or add a [`Coupling::lock`](super::Coupling::lock) to the constraints.
 impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// The velocity coordinates along which the following projections move nothing: none at first.
+    ///
+    /// # Panics
+    /// The projections, if there is no such coordinate.
+    pub fn hold(&mut self, coordinates: &[usize]) {
+        self.held.clear();
+        self.held.extend_from_slice(coordinates);
+    }
+
     /// Moves a configuration onto the holonomic constraints by Newton's method, `x <- x exp(-Z^+ psi)`, shortening steps that do not reduce the
     /// violation; never leaves the joints' groups. Returns the number of steps.
     ///
@@ -99,6 +110,9 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         );
         self.rest = rest;
         self.jacobian.transpose_to(&mut self.holonomic);
+        for coordinate in &self.held {
+            self.holonomic.row_mut(*coordinate).fill(T::zero());
+        }
         for row in 0..constraints.equations() {
             if constraints.kind(row) == ConstraintKind::Nonholonomic {
                 self.residual[row] = T::zero();
@@ -139,12 +153,22 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         xi: &mut [T],
         time: T,
     ) -> Result<(), ConstraintError> {
+        let mut M = Cow::Borrowed(M);
+        for coordinate in &self.held {
+            let M = M.to_mut();
+            M.row_mut(*coordinate).fill(T::zero());
+            M.column_mut(*coordinate).fill(T::zero());
+            M[(*coordinate, *coordinate)] = T::one();
+        }
         // One step for equations linear in the velocity; others, such as (3.80c), may need more.
         for _ in 0..STEPS {
             self.update(
                 constraints,
                 &EvaluatedState::new(model, workspace, x, xi, time),
             );
+            for coordinate in &self.held {
+                self.jacobian.column_mut(*coordinate).fill(T::zero());
+            }
             self.vector.copy_from_slice(xi);
             self.target.copy_from(&self.rate);
             self.target.neg_mut();
@@ -152,7 +176,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
                 .gemv(T::one(), &self.jacobian, &self.vector, T::one());
             let solved = self
                 .program
-                .nearest(M, &self.vector, &self.jacobian, &self.target);
+                .nearest(&M, &self.vector, &self.jacobian, &self.target);
             self.check(constraints, solved, "velocity")?;
             xi.copy_from_slice(self.program.point().as_slice());
             self.update(

@@ -36,6 +36,8 @@ pub struct ConstraintWorkspace<T: RealField + Copy> {
     pub(super) start: Vec<T>,
     /// A zero velocity.
     pub(super) rest: Vec<T>,
+    /// The velocity coordinates along which projections move nothing.
+    pub(super) held: Vec<usize>,
 }
 
 /// # Construction
@@ -61,6 +63,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             column: DVector::zeros(m),
             start: vec![T::zero(); constraints.config_dim],
             rest: vec![T::zero(); n],
+            held: Vec::new(),
         }
     }
 }

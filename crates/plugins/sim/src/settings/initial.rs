@@ -12,6 +12,7 @@ use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
 use nalgebra::{Vector3, Vector4, Vector6};
 
+use super::closing::close;
 use super::system::free_bodies;
 use super::{AttitudeKeys, BodyKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite};
 use crate::plant::Start;
@@ -25,34 +26,46 @@ pub(super) fn motion(
     let model = &system.model;
     let mut motion = SystemState::at_rest(model);
     let mut moved = vec![0.0; model.dof()];
-    for (table, numbers, unit) in [
+    let mut held = [Vec::new(), Vec::new()];
+    for ((table, numbers, unit), held) in [
         (&keys.joints, &mut moved, "rad or m"),
         (&keys.joint_velocities, &mut motion.velocity, "rad/s or m/s"),
-    ] {
+    ]
+    .into_iter()
+    .zip(&mut held)
+    {
         for (name, given) in table {
             let range = model.velocity_range(joint(system, tracked, name)?);
             let found = joint_numbers(name, given, range.len(), unit)?;
-            numbers[range].copy_from_slice(found);
+            numbers[range.clone()].copy_from_slice(found);
+            held.push(range);
         }
     }
-    let mut set = |body: BodyId, (pose, twist): (SE3<f64>, Vector6<f64>)| {
+    let mut set = |body: BodyId, given: &Given<'_>| -> Result<(), Error> {
+        let (pose, twist) = pose_and_twist(given)?;
         let range = model.velocity_range(body);
+        for (held, halves) in held.iter_mut().zip(given.halves()) {
+            let starts = [range.start, range.start + 3].into_iter().zip(halves);
+            held.extend((starts).filter_map(|(start, half)| half.then_some(start..start + 3)));
+        }
         let placement = model.placement(body).copied().unwrap_or(SE3::identity());
         let step = placement.inverse() * pose;
         let coordinates = join(&step.translation, &step.rotation.log());
         moved[range.clone()].copy_from_slice(coordinates.as_slice());
         motion.velocity[range].copy_from_slice(twist.as_slice());
+        Ok(())
     };
     if let Some(body) = tracked {
-        set(body, pose_and_twist(&Given::from(keys))?);
+        set(body, &Given::from(keys))?;
     } else {
         no_pose(keys, system)?;
     }
     for (name, keys) in &keys.bodies {
         let body = untracked(system, tracked, name)?;
-        set(body, pose_and_twist(&Given::from(keys))?);
+        set(body, &Given::from(keys))?;
     }
     place(model, &mut moved, &mut motion.configuration);
+    close(system, &held, &mut motion);
     Ok(motion)
 }
 
@@ -79,6 +92,16 @@ struct Given<'a> {
     attitude: Option<&'a Spanned<AttitudeKeys>>,
     velocity: Option<&'a Triple>,
     angular_velocity: Option<&'a Triple>,
+}
+
+impl Given<'_> {
+    /// Whether position and attitude are given, and whether their velocities are.
+    fn halves(&self) -> [[bool; 2]; 2] {
+        [
+            [self.position.is_some(), self.attitude.is_some()],
+            [self.velocity.is_some(), self.angular_velocity.is_some()],
+        ]
+    }
 }
 
 impl<'a> From<&'a InitialKeys> for Given<'a> {

@@ -1,5 +1,6 @@
 //! The keys of `[backend.sim]`, read and checked.
 
+mod closing;
 mod contact;
 mod faults;
 mod ground;

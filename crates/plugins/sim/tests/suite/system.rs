@@ -185,3 +185,23 @@ fn a_loop_holds_two_halves_together() {
         assert!(expected[2].abs() > 0.5);
     }
 }
+
+/// What is given of the start stays, and the rest adapts to it; where nothing can adapt, all of it does.
+#[test]
+fn loops_are_closed_around_what_is_given() {
+    const FOUR_BAR: &str = include_str!("../../../../../configs/systems/four_bar.toml");
+    let start = |joints: &str| {
+        let given = format!("initial = {{ joints = {{ {joints} }}, joint_velocities.crank = 3 }}");
+        let found = last(&given, FOUR_BAR, 1, &[0.0]);
+        // Position and velocity of crank, coupler and rocker.
+        <[f64; 6]>::try_from(&found[..6]).expect("three joints")
+    };
+    for crank in [0.5, -2.0] {
+        let [q, rate, coupler, _, rocker, _] = start(&format!("crank = {crank}"));
+        assert!((q - crank).abs() < 1e-12 && (rate - 3.0).abs() < 1e-12);
+        assert!(coupler.abs() > 0.01 && rocker.abs() > 0.01);
+    }
+    let [crank, rate, _, _, rocker, _] = start("crank = 0.5, rocker = 0.5");
+    assert!((crank - 0.5).abs() > 0.01 && (rocker - 0.5).abs() > 0.01);
+    assert!((rate - 3.0).abs() < 1e-12);
+}
