@@ -644,6 +644,29 @@ fn controllers_that_people_know_take_poles_too() {
     );
 }
 
+/// In a file as on the command line.
+fn infinite_errors_have_no_cost(folder: &Folder, file: &str) {
+    let free = [
+        "--lqr",
+        "cart = 0.3, pole = inf",
+        "--lqr-inputs",
+        "5",
+        "--lqr-rates",
+        "cart = inf, pole = 1",
+    ];
+    let report = tune(
+        folder,
+        &[&["--config", file, "--write", file], &free[..]].concat(),
+        0,
+    );
+    let again = tune(folder, &["--config", file], 0);
+    assert!(report.starts_with(&again), "{report}");
+    let nan = "controller.lqr.errors.pole=[nan]";
+    let (_, stderr) = folder.ends(&["check", "--config", file, "--set", nan], 2);
+    let refused = "error: `controller.lqr.errors.pole[0]` is not finite";
+    assert!(stderr.starts_with(refused), "{stderr}");
+}
+
 // ---- The least cost
 
 #[test]
@@ -695,6 +718,7 @@ fn optimal_gains_are_tried_out_and_written() {
         "{after}"
     );
     folder.flies(&["--config", file, "--set", "flight.duration=0.5"]);
+    infinite_errors_have_no_cost(&folder, file);
     // Of another approach: it becomes state feedback.
     folder.write("examples/other.toml", "[vehicle]\nfile = '../systems/cart_pole.toml'\n\n[controller]\ntransport = 'joint' # gone\npairs = []\n");
     let file = "examples/other.toml";

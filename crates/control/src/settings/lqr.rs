@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fly_mechanics::System;
 use nalgebra::DVector;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::moving::moving;
 use super::{Numbers, SettingsError, positive};
@@ -18,13 +18,30 @@ use crate::design::QuadraticCost;
 pub struct LqrSettings {
     /// The largest acceptable error of every joint, by its name, rad or m, > 0: one number for all its degrees of freedom, or a list with one for each (of a free
     /// body three of position, then three of attitude). `inf`: no cost.
+    #[serde(deserialize_with = "or_infinite")]
     pub errors: BTreeMap<String, Numbers>,
     /// The same for its velocity, rad/s or m/s. Default: velocities have no cost.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_infinite")]
     pub rates: BTreeMap<String, Numbers>,
     /// The largest acceptable change of each input, N or N m, > 0: one number, or one for each. Default: how far its limits are from the middle
     /// between them.
     pub inputs: Option<Numbers>,
+}
+
+/// The name of the newtype around numbers that may be infinite: formats that refuse what is not finite let infinities through inside it.
+pub const OR_INFINITE: &str = "OrInfinite";
+
+/// Numbers, or infinities.
+fn or_infinite<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Numbers>, D::Error> {
+    /// Its name is [`OR_INFINITE`].
+    #[derive(Deserialize)]
+    struct OrInfinite(Numbers);
+    let joints = BTreeMap::<String, OrInfinite>::deserialize(deserializer)?;
+    Ok((joints.into_iter())
+        .map(|(joint, OrInfinite(numbers))| (joint, numbers))
+        .collect())
 }
 
 impl LqrSettings {

@@ -67,7 +67,7 @@ pub use controller_error::ControllerError;
 pub use fastest::{FastestError, FastestSettings, LoopRequirements};
 pub use gains::GainSettings;
 pub use governor::{GovernorLimitSettings, GovernorSettings};
-pub use lqr::LqrSettings;
+pub use lqr::{LqrSettings, OR_INFINITE};
 pub use moment::{Moment, SecondMomentSettings};
 pub use numbers::Numbers;
 pub use pair::{EnergySettings, PairSettings};

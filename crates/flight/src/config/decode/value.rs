@@ -4,6 +4,7 @@
 mod table;
 mod variant;
 
+use fly_control::settings::OR_INFINITE;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, SeqAccess, Unexpected, Visitor};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -19,6 +20,8 @@ pub(super) struct ValueDecoder<'a, 'i> {
     pub(super) value: &'a Spanned<DeValue<'i>>,
     /// The key or index of the value.
     pub(super) path: String,
+    /// Whether its numbers may be infinite.
+    pub(super) infinite: bool,
     pub(super) problems: &'a Problems,
 }
 
@@ -45,8 +48,8 @@ impl ValueDecoder<'_, '_> {
             DeValue::Float(float) => (float.as_str(), float.as_str().parse().ok()?),
             _ => return None,
         };
-        let finite = number.is_finite();
-        Some(if finite {
+        let allowed = number.is_finite() || self.infinite && number.is_infinite();
+        Some(if allowed {
             Ok(number)
         } else {
             Err(Problem::new(Kind::NotFinite {
@@ -86,6 +89,7 @@ impl<'de> de::Deserializer<'de> for ValueDecoder<'_, '_> {
             DeValue::Array(array) => {
                 let mut access = ArrayAccess {
                     elements: array.iter().enumerate().collect(),
+                    infinite: this.infinite,
                     problems: this.problems,
                 };
                 let value = visitor.visit_seq(&mut access)?;
@@ -138,10 +142,11 @@ impl<'de> de::Deserializer<'de> for ValueDecoder<'_, '_> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        visitor.visit_newtype_struct(self)
+        let infinite = self.infinite || name == OR_INFINITE;
+        visitor.visit_newtype_struct(Self { infinite, ..self })
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -219,6 +224,7 @@ pub(super) fn unexpected<'a>(value: &'a DeValue<'_>) -> Unexpected<'a> {
 struct ArrayAccess<'a, 'i> {
     /// Remaining elements, taken from the front.
     elements: Vec<(usize, &'a Spanned<DeValue<'i>>)>,
+    infinite: bool,
     problems: &'a Problems,
 }
 
@@ -236,6 +242,7 @@ impl<'de> SeqAccess<'de> for ArrayAccess<'_, '_> {
         seed.deserialize(ValueDecoder {
             value,
             path: index.to_string(),
+            infinite: self.infinite,
             problems: self.problems,
         })
         .map(Some)

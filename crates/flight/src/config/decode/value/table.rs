@@ -101,6 +101,7 @@ impl<'de> MapAccess<'de> for TableAccess<'_, '_> {
         seed.deserialize(ValueDecoder {
             value,
             path: key.to_owned(),
+            infinite: false,
             problems: self.problems,
         })
     }

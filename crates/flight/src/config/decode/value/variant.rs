@@ -35,6 +35,7 @@ impl<'de, 'a, 'i> EnumAccess<'de> for VariantDecoder<'a, 'i> {
             ValueDecoder {
                 value: self.value,
                 path: name.to_owned(),
+                infinite: false,
                 problems: self.problems,
             },
         ))
