@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fly_control::ControllerSettings;
 use fly_control::analysis::{AnalysisError, Margins};
+use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::settings::{
     ApproachSettings, FastestError, FastestSettings, LoopRequirements, LqrSettings, Numbers,
 };
@@ -113,6 +114,12 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
     if has_pole_spec && !model.system.rolling.is_empty() {
         let name = model.system.name.clone();
         return Err(Failure::new(Exit::Usage, AnalysisError::Rolls(name)));
+    }
+    // No energies are those of a controller whose model cannot be one.
+    if has_pole_spec
+        && let Err(error @ PlantError::Constrained { .. }) = SystemPlant::new(&model.system)
+    {
+        return Err(Failure::new(Exit::Usage, error));
     }
     let start = model.start();
     let (settings, found) = parameters(&model, &start, options, arguments)?;

@@ -659,6 +659,13 @@ fn rolling() {
     );
     check(
         "radius = 0.1",
+        "radius = 0.1\nrim = 0.2",
+        "rolling[0].rim: the rim of a disc must be at most its radius, 0.1 m, found 0.2 m",
+        "0.2",
+        "",
+    );
+    check(
+        "radius = 0.1",
         "radius = 0.1\nslides = 1",
         "rolling[0].slides: expected true or false, found an integer",
         "1",
@@ -716,6 +723,13 @@ fn couplings() {
         "terms = []",
         "couplings[0].terms: constraint `coupling 0` couples nothing: give at least one term with a factor other than 0",
         "[]",
+        "",
+    );
+    check(
+        terms,
+        "terms = [{ joint = \"wrist\", component = 1, factor = 2 }, { joint = \"wrist\", component = 1, factor = -2 }]",
+        "couplings[0].terms: constraint `coupling 0` couples nothing: give at least one term with a factor other than 0",
+        "[{ joint = \"wrist\", component = 1, factor = 2 }, { joint = \"wrist\", component = 1, factor = -2 }]",
         "",
     );
     check(

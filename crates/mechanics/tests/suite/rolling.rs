@@ -441,6 +441,9 @@ fn lengths_are_checked() {
         ));
         assert!(Ellipsoid::sphere(bad).is_err() && Disc::new(bad).is_err());
     }
+    assert!(Disc::with_rim(0.3, 0.3).is_ok());
+    let thick = Disc::with_rim(0.3, 0.31);
+    assert!(matches!(thick, Err(SurfaceError::ThickRim { .. })));
     let error = Disc::with_rim(0.3, -0.1).expect_err("refused");
     assert_eq!(
         error.to_string(),

@@ -91,11 +91,7 @@ impl<T: RealField + Copy> ConstraintDescription<T> for Coupling<T> {
                 what: "factors and offset".to_owned(),
             });
         }
-        if self.terms.iter().all(|term| term.2.is_zero()) {
-            let constraint = self.name.clone();
-            return Err(ConstraintSetError::NoTerms { constraint });
-        }
-        let mut terms = Vec::with_capacity(self.terms.len());
+        let mut terms: Vec<Term<T>> = Vec::with_capacity(self.terms.len());
         for (name, coordinate, factor) in &self.terms {
             let body = find_body(model, &self.name, name)?;
             let Some((x, xi)) = scalar_coordinate(model, body, *coordinate) else {
@@ -106,7 +102,14 @@ impl<T: RealField + Copy> ConstraintDescription<T> for Coupling<T> {
                 });
             };
             let factor = *factor;
-            terms.push(Term { x, xi, factor });
+            match terms.iter_mut().find(|term| term.xi == xi) {
+                Some(term) => term.factor += factor,
+                None => terms.push(Term { x, xi, factor }),
+            }
+        }
+        if terms.iter().all(|term| term.factor.is_zero()) {
+            let constraint = self.name.clone();
+            return Err(ConstraintSetError::NoTerms { constraint });
         }
         let offset = self.offset;
         Ok(Arc::new(Linear { terms, offset }))

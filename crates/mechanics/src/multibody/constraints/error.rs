@@ -67,7 +67,7 @@ pub enum ConstraintSetError {
         /// The index of the coordinate among those of its joint.
         coordinate: usize,
     },
-    /// A coupling has no term with a nonzero factor.
+    /// A coupling has no term with a nonzero factor, those of one coordinate added.
     #[error(
         "constraint `{constraint}` couples nothing: give at least one term with a factor other than 0"
     )]

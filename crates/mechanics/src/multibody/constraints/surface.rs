@@ -39,6 +39,14 @@ pub enum SurfaceError<T: RealField + Copy> {
         /// Its value, m.
         length: T,
     },
+    /// The rim of a disc is thicker than the disc, so it would reach beyond the axis.
+    #[error("the rim of a disc must be at most its radius, {radius} m, found {rim} m")]
+    ThickRim {
+        /// The radius of the rim's section, m.
+        rim: T,
+        /// The radius of the disc, m.
+        radius: T,
+    },
 }
 
 fn positive<T: RealField + Copy>(what: &'static str, length: T) -> Result<T, SurfaceError<T>> {
@@ -143,7 +151,7 @@ impl<T: RealField + Copy> Disc<T> {
     /// With a rim of circular section, with radius `rim` (m) and centre at `radius` (m) from the axis.
     ///
     /// # Errors
-    /// [`SurfaceError::NotPositive`] of the radius, [`SurfaceError::Negative`] of the rim.
+    /// [`SurfaceError::NotPositive`] of the radius, [`SurfaceError::Negative`] of the rim, [`SurfaceError::ThickRim`].
     pub fn with_rim(radius: T, rim: T) -> Result<Self, SurfaceError<T>> {
         let radius = positive("radius of a disc", radius)?;
         if !rim.is_finite() || rim < T::zero() {
@@ -151,6 +159,9 @@ impl<T: RealField + Copy> Disc<T> {
                 what: "rim of a disc",
                 length: rim,
             });
+        }
+        if rim > radius {
+            return Err(SurfaceError::ThickRim { rim, radius });
         }
         Ok(Self { radius, rim })
     }
