@@ -28,6 +28,25 @@ fn a_vehicle_in_a_mode_of_its_own_is_not_disarmed() {
     }
 }
 
+/// A height that jumps to that of the ground does not put a vehicle on it.
+#[test]
+fn a_vehicle_whose_height_jumps_is_not_disarmed() {
+    let ((vehicle, journal), mut nowhere) = (troubled(Trouble::Jumps), Discard);
+    let set = [
+        "flight.take_off=true",
+        "flight.duration=1",
+        "reference.offset=[0, 0, 2]",
+        "safety.ground_height=0.1",
+    ];
+    let flight = Flight::new(&hovering(&set), vehicle, &mut nowhere).unwrap();
+    let summary = flight.run();
+    let told = |what| journal.lock().unwrap().contains(&what);
+    assert!(!told("disarm") && told("land"));
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    let jumped = |note: &String| note.contains("jumped against its velocity (1), by up to 2.00 m");
+    assert!(summary.notes.iter().any(jumped), "{:?}", summary.notes);
+}
+
 /// A flight of a vehicle on the ground, with these settings.
 fn flown(trouble: Trouble, set: &[&str]) -> (Summary, Vec<&'static str>) {
     let ((vehicle, journal), mut nowhere) = (standing(trouble), Discard);

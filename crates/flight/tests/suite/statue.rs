@@ -48,6 +48,8 @@ pub enum Trouble {
     CannotLand,
     /// It disarms itself at the hundredth command.
     Disarms,
+    /// It hovers, and refuses to land; from the three hundredth on its frames say that it is at 0.
+    Jumps,
     /// It comes down from the five hundredth on, disarms itself at the seven hundredth, and refuses to land.
     Lands,
     /// It says that it is armed, but its frames do not.
@@ -128,6 +130,9 @@ impl Backend for Statue {
         if self.trouble == Trouble::Disarms && self.commands >= 100 {
             self.armed = false;
         }
+        if self.trouble == Trouble::Jumps && self.commands >= 300 {
+            self.height = 0.0;
+        }
         if self.trouble == Trouble::Lands && self.commands >= 500 {
             let height = (self.height - 0.005).max(0.0);
             (self.armed, self.height) = (self.commands < 700, height);
@@ -191,7 +196,10 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
-        if matches!(self.trouble, Trouble::CannotLand | Trouble::Lands) {
+        if matches!(
+            self.trouble,
+            Trouble::CannotLand | Trouble::Jumps | Trouble::Lands
+        ) {
             return Err(Error::unsupported("it cannot land"));
         }
         (self.landing, self.climb) = ((request == Request::Land).then_some(LANDING), None);
