@@ -418,12 +418,6 @@ impl Flight<'_> {
         while let Some(event) = self.pilot.take_event() {
             self.report_event(time, event);
         }
-        if let Some(size) = self.pilot.take_first_jump() {
-            let at = self.link.since_first(time);
-            tracing::warn!(
-                "{at:.3} s: the measured position has jumped by {size:.2} m against its velocity"
-            );
-        }
     }
 
     fn report_event(&self, time: i64, event: Event) {
@@ -608,11 +602,7 @@ impl Flight<'_> {
                 "messages were dropped from the log: too many at once",
             ),
         ];
-        if let (jumps @ 1.., largest) = self.pilot.jumps() {
-            self.notes.push(format!(
-                "the measured position jumped against its velocity ({jumps}), by up to {largest:.2} m"
-            ));
-        }
+        self.notes.extend(self.pilot.jumps().note());
         let counted = counted.into_iter().filter(|(count, _)| *count > 0);
         (self.notes).extend(counted.map(|(count, what)| format!("{count} {what}")));
         summary.notes = std::mem::take(&mut self.notes);

@@ -26,7 +26,8 @@ mod jump;
 mod touchdown;
 
 use applied::Applied;
-use jump::Jumps;
+use jump::JumpDetector;
+pub use jump::Jumps;
 use touchdown::{Touchdown, motion};
 
 /// Converts nanoseconds to seconds.
@@ -84,6 +85,8 @@ pub struct Parts {
     pub envelope: Option<Envelope>,
     /// The ground, if its height is known and this flight commands the vehicle.
     pub ground: Option<Ground>,
+    /// The limit of jumps of the measured position.
+    pub jump: Bound,
     /// Indices in a frame of the recorded controller's commands, in the order of the vehicle's commands. `None`
     /// unless all are recorded.
     pub recorded: Option<Vec<usize>>,
@@ -127,6 +130,7 @@ pub struct Pilot {
     /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     touchdown: Touchdown,
+    jump_detector: JumpDetector,
     jumps: Jumps,
     /// Distance (m) and angle (rad) from the reference in the last step.
     errors: [f64; 2],
@@ -185,6 +189,7 @@ impl Pilot {
             climb: 0.0,
             failsafe: None,
             touchdown: Touchdown::default(),
+            jump_detector: JumpDetector::default(),
             jumps: Jumps::default(),
             errors: [0.0; 2],
             exceeded: None,
@@ -206,7 +211,7 @@ impl Pilot {
                 setpoints.listen(frame);
             }
         }
-        self.watch_position(time, reading);
+        let jump = self.watch_position(time, reading);
         self.watch_failures();
         let told = (!matches!(reading, Reading::None(_))).then_some(frame);
         let crash = self.watch_ground(told);
@@ -266,7 +271,9 @@ impl Pilot {
         if matches!(decision.action, Action::Wait | Action::Pause) {
             self.controlled = None;
         }
-        decision.action = self.respond(time, crash, decision.action);
+        for exceeded in [jump, crash] {
+            decision.action = self.respond(time, exceeded, decision.action);
+        }
         decision
     }
 
@@ -719,29 +726,6 @@ impl Pilot {
         let crash = ground.and_then(|ground| ground.observe(predictor, self.known, frame));
         self.crashed |= crash.is_some();
         crash
-    }
-
-    /// Watches the height, and whether the measured position jumps.
-    fn watch_position(&mut self, time: i64, reading: Reading) {
-        let Some((position, velocity)) = motion(&self.parts).filter(|_| self.known) else {
-            return;
-        };
-        self.touchdown.watch(position.z);
-        let is_measured =
-            !matches!(reading, Reading::None(_)) && self.observation.verdict().is_ok();
-        if is_measured && let Some(jump) = self.jumps.observe(time, position, velocity) {
-            self.touchdown.jumped(jump.z);
-        }
-    }
-
-    /// How many times the measured position has jumped against its velocity, and the largest of these jumps, m.
-    pub fn jumps(&self) -> (usize, f64) {
-        self.jumps.found()
-    }
-
-    /// Takes the first of these jumps, m.
-    pub fn take_first_jump(&mut self) -> Option<f64> {
-        self.jumps.take_first()
     }
 
     fn rejected(&mut self, time: i64, fault: Fault) -> Decision {

@@ -77,14 +77,10 @@ impl<'a> Flight<'a> {
         let section = &configuration.flight;
         announce(section, info, &reference);
 
-        let pace = match info.clock {
-            Clock::RealTime => Pace::RealTime,
-            Clock::Stepped => Pace::Stepped,
-        };
+        let is_real_time = info.clock == Clock::RealTime;
         let solver = configuration.controller.allocation;
         let energy =
             (!is_shadow && is_direct).then(|| EnergyWatch::new(&mut guidance, commands.len()));
-        let is_real_time = info.clock == Clock::RealTime;
         // In these flights the vehicle is not under our control: without commands, or flown by another controller.
         let recording = is_shadow || backend.description().configuration.is_some();
         let is_ours = !recording && (!is_real_time || backend.is_armed());
@@ -93,7 +89,7 @@ impl<'a> Flight<'a> {
         let recorder = Recorder::begin(
             sink,
             &header(configuration, &backend, estimation.as_ref()),
-            pace,
+            pace(info.clock),
             solver,
             energy,
             tracking(configuration),
@@ -127,6 +123,7 @@ impl<'a> Flight<'a> {
             stale_after: nanoseconds(safety.stale_ms * 1e-3),
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
+            jump: safety.limits.of_jumps(usual_response(configuration)),
             take_off: StartHeight::new(section.take_off, &given),
             is_relative: section.relative && !is_shadow,
             control_began: control_began(configuration, description),
@@ -159,6 +156,13 @@ impl<'a> Flight<'a> {
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),
         })
+    }
+}
+
+fn pace(clock: Clock) -> Pace {
+    match clock {
+        Clock::RealTime => Pace::RealTime,
+        Clock::Stepped => Pace::Stepped,
     }
 }
 

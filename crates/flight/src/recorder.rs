@@ -229,8 +229,9 @@ impl<'a> Recorder<'a> {
         }
         if decision.action == Action::Control {
             let predictor = pilot.predictor();
-            let state = match &self.truth {
-                Some(truth) => truth.configuration(),
+            let state = match &mut self.truth {
+                // The reference has moved along with jumps of the measured position, and the vehicle has not.
+                Some(truth) => truth.displaced(&pilot.jumps().moved, predictor.system()),
                 None => Some(predictor.configuration()),
             };
             if let Some(state) = state {

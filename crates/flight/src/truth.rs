@@ -4,6 +4,7 @@ use fly_hal::signal::{group_names, truth};
 use fly_hal::{Description, Frame};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
+use nalgebra::Vector3;
 
 /// Where frames carry the truth, and its last values.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub(crate) struct Truth {
     /// Configuration and velocity of the controller's model.
     configuration: Vec<f64>,
     velocity: Vec<f64>,
+    /// The configuration as one that measures otherwise sees it.
+    displaced: Vec<f64>,
     /// The actuators' outputs.
     commands: Vec<f64>,
     known: bool,
@@ -40,6 +43,7 @@ impl Truth {
             state: state?,
             actual,
             configuration: model.neutral_configuration(),
+            displaced: model.neutral_configuration(),
             velocity: vec![0.0; model.dof()],
             commands: vec![0.0; system.inputs.input_dim()],
             measurements,
@@ -72,6 +76,16 @@ impl Truth {
     /// The true configuration of the controller's model; `None` if the last frame did not contain it.
     pub fn configuration(&self) -> Option<&[f64]> {
         self.known.then_some(self.configuration.as_slice())
+    }
+
+    /// The same with the tracked body elsewhere, by this vector of the world, m: as measurements that are so far from the truth show it.
+    pub fn displaced(&mut self, by: &Vector3<f64>, system: &System) -> Option<&[f64]> {
+        if !self.known || *by == Vector3::zeros() {
+            return self.configuration();
+        }
+        self.displaced.copy_from_slice(&self.configuration);
+        (self.measurements).translate(&system.model, by, &mut self.displaced);
+        Some(&self.displaced)
     }
 
     /// The true configuration and velocity; `None` if the last frame did not contain them.

@@ -269,6 +269,18 @@ impl Measurements {
 
 /// # Updates
 impl Measurements {
+    /// Moves the tracked body, if there is one, by this vector of the world, m. Everything else, joints relative to it included, stays.
+    pub fn translate(&self, model: &Model<f64>, by: &Vector3<f64>, x: &mut [f64]) {
+        let Some((body, joint)) = self.tracked.and_then(|it| Some((it, model.joint(it)?))) else {
+            return;
+        };
+        let mut moved = self.pose(model, body, x).translation + by;
+        if let Some(placement) = self.placement(body) {
+            moved = placement.inverse().act(&moved);
+        }
+        joint.fit_translation(&moved, &mut x[model.config_range(body)]);
+    }
+
     /// Sets the part of the state measured by one group, and leaves the rest unchanged: the inverse of [`read`](Self::read), group by group.
     ///
     /// Components that the joint cannot follow are ignored, and of coordinates that fit equally well those nearest to `x` are chosen, see

@@ -9,6 +9,9 @@ use super::section::out_of_range;
 use crate::envelope::{Bound, Fence};
 use crate::supervisor::{Limit, Response};
 
+/// A position jumps by more than a fix of satellite navigation moves an estimate that begins, m.
+const JUMP: f64 = 1.0;
+
 /// `[safety.limits]`. Each limit may have a time for which it may be exceeded, and a response; the default is the failsafe of the vehicle.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -31,7 +34,9 @@ pub struct LimitsSection {
     /// How long inputs may be at their limits without interruption, s.
     pub saturated: Option<LimitKeys>,
     /// Speed at which the ground may be touched, m/s. Default: twice `descent_rate`.
-    pub touchdown: Option<LimitKeys>,
+    pub touchdown: Option<EventKeys>,
+    /// Distance by which the measured position may jump against its velocity, m. Default: 1, and a warning.
+    pub position_jump: Option<EventKeys>,
 }
 
 /// A largest value.
@@ -44,6 +49,17 @@ pub struct LimitKeys {
     /// How long it may be exceeded, s.
     #[serde(default)]
     pub after: f64,
+    /// What follows.
+    pub then: Option<Response>,
+}
+
+/// A largest value of what happens in an instant.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventKeys {
+    /// >= 0.
+    pub max: f64,
     /// What follows.
     pub then: Option<Response>,
 }
@@ -116,64 +132,86 @@ pub struct CylinderKeys {
     pub max: Option<f64>,
 }
 
-/// A limit of one largest value, whatever its unit.
+/// The keys of a limit of one largest value.
 struct Single {
     limit: Limit,
     key: &'static str,
-    /// The key of the value, and what it is multiplied by for SI units.
-    max_key: &'static str,
+    value: Value,
+}
+
+/// A largest value, whatever its unit.
+struct Value {
+    /// Its key, and what it is multiplied by for SI units.
+    key: &'static str,
     scale: f64,
     max: f64,
     after: f64,
     then: Option<Response>,
 }
 
+impl LimitKeys {
+    fn value(&self) -> Value {
+        Value {
+            key: "max",
+            scale: 1.0,
+            max: self.max,
+            after: self.after,
+            then: self.then,
+        }
+    }
+}
+
+impl EventKeys {
+    fn value(&self) -> Value {
+        Value {
+            key: "max",
+            scale: 1.0,
+            max: self.max,
+            after: 0.0,
+            then: self.then,
+        }
+    }
+}
+
+impl AngleKeys {
+    fn value(&self) -> Value {
+        Value {
+            key: "max_deg",
+            scale: 1f64.to_radians(),
+            max: self.max_deg,
+            after: self.after,
+            then: self.then,
+        }
+    }
+}
+
 impl LimitsSection {
     /// Those of one value that are given.
     fn singles(&self) -> impl Iterator<Item = Single> + '_ {
-        let values = [
-            (Limit::PositionError, "position_error", &self.position_error),
-            (Limit::Speed, "speed", &self.speed),
-            (Limit::JointSpeed, "joint_speed", &self.joint_speed),
-            (Limit::Saturated, "saturated", &self.saturated),
-            (Limit::Touchdown, "touchdown", &self.touchdown),
+        use Limit::{
+            AttitudeError, JointSpeed, PositionError, PositionJump, Saturated, Speed, Tilt,
+            Touchdown,
+        };
+        let value = |keys: &Option<LimitKeys>| keys.as_ref().map(LimitKeys::value);
+        let event = |keys: &Option<EventKeys>| keys.as_ref().map(EventKeys::value);
+        let angle = |keys: &Option<AngleKeys>| keys.as_ref().map(AngleKeys::value);
+        let all = [
+            (PositionError, "position_error", value(&self.position_error)),
+            (Speed, "speed", value(&self.speed)),
+            (JointSpeed, "joint_speed", value(&self.joint_speed)),
+            (Saturated, "saturated", value(&self.saturated)),
+            (Touchdown, "touchdown", event(&self.touchdown)),
+            (PositionJump, "position_jump", event(&self.position_jump)),
+            (AttitudeError, "attitude_error", angle(&self.attitude_error)),
+            (Tilt, "tilt", angle(&self.tilt)),
         ];
-        let angles = [
-            (Limit::AttitudeError, "attitude_error", &self.attitude_error),
-            (Limit::Tilt, "tilt", &self.tilt),
-        ];
-        let values = values.into_iter().filter_map(|(limit, key, keys)| {
-            let keys = keys.as_ref()?;
-            let (max_key, scale) = ("max", 1.0);
-            let (max, after, then) = (keys.max, keys.after, keys.then);
-            Some(Single {
-                limit,
-                key,
-                max_key,
-                scale,
-                max,
-                after,
-                then,
-            })
-        });
-        let angles = angles.into_iter().filter_map(|(limit, key, keys)| {
-            let keys = keys.as_ref()?;
-            let (max_key, scale) = ("max_deg", 1f64.to_radians());
-            let (max, after, then) = (keys.max_deg, keys.after, keys.then);
-            Some(Single {
-                limit,
-                key,
-                max_key,
-                scale,
-                max,
-                after,
-                then,
-            })
-        });
-        values.chain(angles)
+        all.into_iter().filter_map(|(limit, key, value)| {
+            let value = value?;
+            Some(Single { limit, key, value })
+        })
     }
 
-    /// The limits that are watched; `usual` follows where nothing is said. The touchdown is a limit of the ground, not of these.
+    /// The limits that are watched in every step; `usual` follows where nothing is said.
     pub fn bounds(&self, usual: Response) -> Vec<Bound> {
         let mut bounds = Vec::new();
         let mut add = |limit, max: f64, after: f64, then: Option<Response>| {
@@ -185,12 +223,15 @@ impl LimitsSection {
                 then,
             });
         };
-        for single in self
-            .singles()
-            .filter(|single| single.limit != Limit::Touchdown)
-        {
-            let max = single.max * single.scale;
-            add(single.limit, max, single.after, single.then);
+        let is_event = |limit| matches!(limit, Limit::Touchdown | Limit::PositionJump);
+        for single in self.singles().filter(|single| !is_event(single.limit)) {
+            let value = single.value;
+            add(
+                single.limit,
+                value.max * value.scale,
+                value.after,
+                value.then,
+            );
         }
         if let Some(HeightKeys { min, max, then }) = self.height {
             for (limit, most) in [(Limit::Height, max), (Limit::Floor, min.map(|min| -min))] {
@@ -203,6 +244,20 @@ impl LimitsSection {
             add(Limit::Fence(index), 0.0, 0.0, keys.then);
         }
         bounds
+    }
+
+    /// That of jumps of the measured position; `usual` follows where nothing is said of what is given.
+    pub fn of_jumps(&self, usual: Response) -> Bound {
+        let given = self.position_jump.as_ref();
+        let (max, then) = given.map_or((JUMP, Response::Warn), |keys| {
+            (keys.max, keys.then.unwrap_or(usual))
+        });
+        Bound {
+            limit: Limit::PositionJump,
+            max,
+            after: 0.0,
+            then: Some(then),
+        }
     }
 
     /// The regions that must not be left.
@@ -218,6 +273,7 @@ impl LimitsSection {
             ("height", self.height.is_some()),
             ("fences", !self.fences.is_empty()),
             ("touchdown", self.touchdown.is_some()),
+            ("position_jump", self.position_jump.is_some()),
         ]
         .into_iter()
         .find_map(|(key, given)| given.then_some(key))
@@ -226,7 +282,7 @@ impl LimitsSection {
     /// All responses, each with its key.
     pub(super) fn responses(&self) -> impl Iterator<Item = (String, Response)> + '_ {
         let height = self.height.as_ref().map(|keys| ("height", keys.then));
-        let singles = self.singles().map(|single| (single.key, single.then));
+        let singles = self.singles().map(|single| (single.key, single.value.then));
         let single = singles.chain(height);
         let single = single.map(|(key, then)| (key.to_owned(), then));
         let fences = self.fences.iter().enumerate();
@@ -244,23 +300,17 @@ impl LimitsSection {
             }
         };
         for single in self.singles() {
-            let Single {
-                key,
-                max_key,
-                max,
-                after,
-                ..
-            } = single;
+            let Single { key, value, .. } = single;
             check(
-                &format!("{key}.{max_key}"),
-                max,
-                max >= 0.0,
+                &format!("{key}.{}", value.key),
+                value.max,
+                value.max >= 0.0,
                 "expected at least 0",
             );
             check(
                 &format!("{key}.after"),
-                after,
-                after >= 0.0,
+                value.after,
+                value.after >= 0.0,
                 "expected at least 0 s",
             );
         }

@@ -47,7 +47,7 @@ pub use estimator::{
 };
 pub use fleet::{FleetConfiguration, Member, SEPARATOR, name_in_world};
 pub use limits::{
-    AngleKeys, BoxKeys, CylinderKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
+    AngleKeys, BoxKeys, CylinderKeys, EventKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
 };
 pub use locate::sweep;
 pub use model::{Model, check_sections, controller_in};

@@ -212,7 +212,7 @@ impl fmt::Display for Exceeded {
         };
         let (name, degrees) = (self.bound.limit.name(), 1f64.to_degrees());
         match self.bound.limit {
-            Limit::PositionError | Limit::Height => most(f, name, "m", 1.0),
+            Limit::PositionError | Limit::PositionJump | Limit::Height => most(f, name, "m", 1.0),
             Limit::AttitudeError | Limit::LostAttitude | Limit::Tilt => {
                 most(f, name, "deg", degrees)
             }
@@ -445,8 +445,8 @@ impl Envelope {
                         _ => continue,
                     }
                 }
-                // `Ground` watches these.
-                Limit::Touchdown | Limit::Depth => continue,
+                // `Ground` and `Jumps` watch these.
+                Limit::Touchdown | Limit::Depth | Limit::PositionJump => continue,
             };
             // That of the verdict.
             let first = self

@@ -33,6 +33,13 @@ impl Descent {
         }
     }
 
+    /// The same elsewhere: `by` m away, in the world.
+    #[must_use]
+    pub fn displaced(mut self, by: &Vector3<f64>) -> Self {
+        self.start += by;
+        self
+    }
+
     /// A descent over the place where the vehicle can stop, to which this governor leads it. The measured velocity counts only as far as it is near that of
     /// the last `reference`, before the governor: a wrong measurement may have exceeded the limit, and the governor follows measurements.
     pub fn where_it_stops(

@@ -161,6 +161,15 @@ impl Guidance {
         }
     }
 
+    /// The measured position has jumped by this vector of the world, m, and the vehicle has not: a reference that is known in
+    /// advance moves along, and so does a failsafe, in which the reference stays. Returns whether the reference has moved.
+    pub fn displace(&mut self, by: &Vector3<f64>, is_failsafe: bool) -> bool {
+        match &mut self.plant {
+            Plant::Vehicle(vehicle) => vehicle.displace(by, is_failsafe),
+            Plant::System(system) => system.displace(by, is_failsafe),
+        }
+    }
+
     /// Begins a failsafe in the current state: a vehicle is levelled where it can stop, and sinks if it `descends`; a system
     /// holds still.
     pub fn begin_failsafe(&mut self, descends: bool, predictor: &StatePredictor) {

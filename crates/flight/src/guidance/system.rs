@@ -5,7 +5,8 @@ use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
 use fly_control::{Controller, Step, SystemPoint, Trajectory};
 use fly_mechanics::System;
-use nalgebra::DVector;
+use fly_mechanics::measurements::Measurements;
+use nalgebra::{DVector, Vector3};
 
 use crate::supervisor::Fault;
 
@@ -20,6 +21,9 @@ pub(super) struct SystemGuidance {
     rest_inputs: ReferenceInputs<SystemPlant>,
     /// The input that holds the system where its failsafe holds it.
     rest_input: DVector<f64>,
+    /// How far jumps of the measured position have moved the reference of the tracked body, m, world frame.
+    moved: Vector3<f64>,
+    measurements: Measurements,
     /// Whether an error of the reference and one of the law have been reported; only the first of each is.
     has_reported: [bool; 2],
 }
@@ -34,7 +38,10 @@ impl SystemGuidance {
     ) -> Result<Self, PlantError> {
         let mut rest_inputs = ReferenceInputs::of_system(system)?;
         let point = SystemPoint::new(controller.model());
+        let tracked = Measurements::tracked(controller.model());
         Ok(Self {
+            moved: Vector3::zeros(),
+            measurements: Measurements::new(controller.model(), tracked),
             rest_input: rest_inputs.at(&point.as_reference()).input,
             reference,
             controller,
@@ -56,12 +63,35 @@ impl SystemGuidance {
         if let (Some((ahead, aim)), true) = (&mut self.ahead, result.is_ok()) {
             result = ahead.at(time + self.controller.delay(), aim);
         }
+        if self.moved != Vector3::zeros() {
+            let by = self.moved;
+            self.translate(&by);
+        }
         result.map_err(|error| {
             if !std::mem::replace(&mut self.has_reported[0], true) {
                 tracing::error!("{error}");
             }
             Fault::Reference
         })
+    }
+
+    /// Moves the reference, or the configuration that a failsafe holds, by this vector of the world, m. Returns whether the
+    /// reference has moved.
+    pub fn displace(&mut self, by: &Vector3<f64>, is_failsafe: bool) -> bool {
+        if is_failsafe {
+            self.translate(by);
+        } else {
+            self.moved += by;
+        }
+        !is_failsafe
+    }
+
+    fn translate(&mut self, by: &Vector3<f64>) {
+        let model = self.controller.model();
+        let aim = self.ahead.iter_mut().map(|(_, aim)| aim);
+        for point in aim.chain([&mut self.point]) {
+            (self.measurements).translate(model, by, &mut point.configuration);
+        }
     }
 
     /// Holds still from now on, where the inputs can hold the system.

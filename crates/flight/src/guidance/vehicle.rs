@@ -57,7 +57,8 @@ pub(super) struct VehicleGuidance {
     ahead: Option<FlightReference>,
     /// Delay from now until the next commands act, s.
     delay: f64,
-    /// The displacement of a reference that does not begin where it is configured to.
+    /// The displacement of a reference that does not begin where it is configured to, or has followed jumps of the measured
+    /// position.
     moved: Option<SE3<f64>>,
     /// Descent rate of the failsafe, m/s.
     descent_rate: f64,
@@ -172,6 +173,21 @@ impl VehicleGuidance {
             None => more,
         });
         self.write_coordinates();
+    }
+
+    /// Moves the reference, if it is known in advance, or the failsafe by this vector of the world, m. Returns whether the
+    /// reference has moved.
+    pub fn displace(&mut self, by: &Vector3<f64>, is_failsafe: bool) -> bool {
+        if is_failsafe {
+            self.failsafe = self.failsafe.map(|failsafe| failsafe.displaced(by));
+            return false;
+        }
+        let is_known = matches!(self.reference, FlightReference::Planned(_));
+        if is_known {
+            let moved = self.moved.unwrap_or_else(SE3::identity);
+            self.moved = Some(SE3::new(SO3::identity(), *by) * moved);
+        }
+        is_known
     }
 
     /// Begins a failsafe in the current state.

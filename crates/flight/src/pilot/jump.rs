@@ -2,52 +2,102 @@
 
 use nalgebra::Vector3;
 
-use super::seconds;
+use super::touchdown::motion;
+use super::{Pilot, Reading, seconds};
+use crate::envelope::Exceeded;
+use crate::supervisor::Mode;
 
-/// A position has jumped that is further, m, from where its velocity leads: more than a fix of satellite navigation moves an estimate that begins …
-const LEAST: f64 = 1.0;
-/// … and than this acceleration takes it meanwhile, m/s^2.
+/// What this acceleration, m/s^2, explains is no jump.
 const ACCELERATION: f64 = 20.0;
+/// A position that has jumped further than this, m, is none: no reference follows it.
+const LOST: f64 = 1e3;
 
-/// Compares each measured position with the last one and the velocities of both.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Jumps {
-    /// Time (ns), position (m) and velocity (m/s), world frame.
-    last: Option<(i64, Vector3<f64>, Vector3<f64>)>,
-    count: usize,
-    largest: f64,
-    is_told: bool,
+/// The jumps of the measured position in flight.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Jumps {
+    /// How many there were.
+    pub count: usize,
+    /// The largest, m.
+    pub largest: f64,
+    /// How far they have moved the reference, m, world frame.
+    pub moved: Vector3<f64>,
 }
 
 impl Jumps {
-    /// Takes the motion measured at `time` (ns). Returns the jump that it shows, m.
-    pub(super) fn observe(
+    /// A line of the summary; `None` if there were none.
+    pub fn note(&self) -> Option<String> {
+        let Self { count, largest, .. } = self;
+        let moved = self.moved.norm();
+        let along = if moved > 0.0 {
+            format!("; the reference moved along, by {moved:.2} m in the end")
+        } else {
+            String::new()
+        };
+        (*count > 0).then(|| {
+            format!("the measured position jumped against its velocity ({count}), by up to {largest:.2} m{along}")
+        })
+    }
+}
+
+/// Compares each measured position with the last one and the velocities of both.
+#[derive(Debug, Clone, Default)]
+pub(super) struct JumpDetector {
+    /// Time (ns), position (m) and velocity (m/s), world frame.
+    last: Option<(i64, Vector3<f64>, Vector3<f64>)>,
+}
+
+impl JumpDetector {
+    /// Takes the motion measured at `time` (ns). Returns the jump by more than `most` m that it shows, m.
+    fn observe(
         &mut self,
         time: i64,
         position: Vector3<f64>,
         velocity: Vector3<f64>,
+        most: f64,
     ) -> Option<Vector3<f64>> {
         let (before, from, began) = self.last.replace((time, position, velocity))?;
         let elapsed = seconds(time.saturating_sub(before));
         let jump = position - from - (began + velocity) * (0.5 * elapsed);
+        (jump.norm() > most + ACCELERATION * elapsed * elapsed).then_some(jump)
+    }
+}
+
+impl Pilot {
+    /// Watches the height, and whether the measured position jumps. In flight the vehicle goes on as if nothing had happened: where it is going
+    /// moves along.
+    pub(super) fn watch_position(&mut self, time: i64, reading: Reading) -> Option<Exceeded> {
+        let (position, velocity) = motion(&self.parts).filter(|_| self.known)?;
+        self.touchdown.watch(position.z);
+        let is_measured =
+            !matches!(reading, Reading::None(_)) && self.observation.verdict().is_ok();
+        if !is_measured {
+            return None;
+        }
+        let bound = self.parts.jump;
+        let found = (self.jump_detector).observe(time, position, velocity, bound.max);
+        let mode = self.parts.supervisor.mode();
+        let jump = found.filter(|_| !matches!(mode, Mode::Disarmed | Mode::Arming))?;
+        self.touchdown.jumped(jump.z);
         let size = jump.norm();
-        (size > LEAST + ACCELERATION * elapsed * elapsed).then(|| {
-            self.count += 1;
-            self.largest = self.largest.max(size);
-            jump
+        let jumps = &mut self.jumps;
+        jumps.count += 1;
+        jumps.largest = jumps.largest.max(size);
+        let flies = matches!(mode, Mode::Flying | Mode::Holding);
+        if size < LOST && !self.parts.is_shadow && (flies || self.failsafe.is_some()) {
+            let has_moved = (self.parts.guidance).displace(&jump, !flies);
+            jumps.moved += if has_moved { jump } else { Vector3::zeros() };
+        }
+        // The first one says it all.
+        (flies && jumps.count == 1).then_some(Exceeded {
+            bound,
+            value: size,
+            diverged: false,
         })
     }
 
-    /// Takes the first one, m.
-    pub(super) fn take_first(&mut self) -> Option<f64> {
-        let is_new = self.count > 0 && !self.is_told;
-        self.is_told |= is_new;
-        is_new.then_some(self.largest)
-    }
-
-    /// How many there were, and the largest, m.
-    pub(super) fn found(&self) -> (usize, f64) {
-        (self.count, self.largest)
+    /// The jumps of the measured position so far.
+    pub fn jumps(&self) -> &Jumps {
+        &self.jumps
     }
 }
 
@@ -63,28 +113,24 @@ mod tests {
 
     #[test]
     fn what_the_velocity_explains_is_no_jump() {
-        let mut jumps = Jumps::default();
+        let mut detector = JumpDetector::default();
         // A fall, at 50 Hz, and a gap of half a second in it.
         for k in (0..100).filter(|k| !(40..65).contains(k)) {
             let t = 0.02 * f64::from(k);
-            let fallen = -0.5 * 9.81 * t * t;
-            assert_eq!(
-                jumps.observe(i64::from(k) * SECOND / 50, up(fallen), up(-9.81 * t)),
-                None
-            );
+            let (height, velocity) = (up(-0.5 * 9.81 * t * t), up(-9.81 * t));
+            let found = detector.observe(i64::from(k) * SECOND / 50, height, velocity, 1.0);
+            assert_eq!(found, None);
         }
-        assert_eq!(jumps.found(), (0, 0.0));
     }
 
     #[test]
     fn a_position_that_moves_without_a_velocity_has_jumped() {
-        let mut jumps = Jumps::default();
-        assert_eq!(jumps.observe(0, up(2.0), up(0.0)), None);
-        assert_eq!(jumps.observe(SECOND / 50, up(2.2), up(0.0)), None);
-        let jump = jumps.observe(SECOND / 25, up(-0.8), up(0.0));
-        assert!((jump.expect("3 m") - up(-3.0)).norm() < 1e-12);
-        assert_eq!(jumps.observe(3 * SECOND / 50, up(-0.8), up(0.0)), None);
-        let (count, largest) = jumps.found();
-        assert!(count == 1 && (largest - 3.0).abs() < 1e-12);
+        let mut detector = JumpDetector::default();
+        let mut at = |k: i64, z: f64| detector.observe(k * SECOND / 50, up(z), up(0.0), 1.0);
+        assert_eq!(at(0, 2.0), None);
+        assert_eq!(at(1, 2.2), None);
+        let jump = at(2, -0.8).expect("3 m");
+        assert!((jump - up(-3.0)).norm() < 1e-12);
+        assert_eq!(at(3, -0.8), None);
     }
 }

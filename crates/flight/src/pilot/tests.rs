@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 
 use super::super::guidance::Guidance;
 use super::super::reference::FlightReference;
-use super::super::supervisor::{Mode, OnLoss, Policy, Response};
+use super::super::supervisor::{Limit, Mode, OnLoss, Policy, Response};
 use super::*;
 
 mod failsafe;
@@ -140,6 +140,12 @@ impl Bench {
             start_tolerance: [1.0, 0.5],
             envelope: None,
             ground: None,
+            jump: Bound {
+                limit: Limit::PositionJump,
+                max: 1.0,
+                after: 0.0,
+                then: None,
+            },
             recorded: None,
             is_shadow: false,
             predictor,

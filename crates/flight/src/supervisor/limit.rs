@@ -19,6 +19,8 @@ pub enum Limit {
     Floor,
     /// Distance outside a region, by its index, m.
     Fence(usize),
+    /// Distance by which the measured position jumps, m.
+    PositionJump,
     /// The largest joint velocity, rad/s or m/s.
     JointSpeed,
     /// Time for which inputs have been at their limits, s.
@@ -40,6 +42,7 @@ impl Limit {
             Self::Speed => "speed",
             Self::Height | Self::Floor => "height",
             Self::Fence(_) => "fence",
+            Self::PositionJump => "position jump",
             Self::JointSpeed => "joint speed",
             Self::Saturated => "time at the limits of the inputs",
             Self::Touchdown => "speed of the touchdown",

@@ -488,3 +488,21 @@ fn every_coordinate_is_measured_both_ways() {
         assert_eq!(measurements.dim() == 0, joint.dof() == 0);
     }
 }
+
+#[test]
+fn the_tracked_body_alone_is_translated_in_the_world() {
+    let by = Vector3::new(0.5, -2.0, 3.0);
+    for (model, measurements, mut random) in systems() {
+        let (x, xi) = state(&model, &mut random);
+        let mut moved = x.clone();
+        measurements.translate(&model, &by, &mut moved);
+        let mut expected = all(&measurements, &model, &x, &xi);
+        if Measurements::tracked(&model).is_some() {
+            for (value, by) in expected.iter_mut().zip(&by) {
+                *value += by;
+            }
+        }
+        let found = all(&measurements, &model, &moved, &xi);
+        assert_near(&found, &expected, 1e-12, "values");
+    }
+}
