@@ -1,28 +1,26 @@
 //! From a frame to commands: state, supervisor, reference, controller and check, in this order. The pilot uses
 //! neither backend nor log nor clock.
 
-use fly_control::Step;
-use fly_control::SystemPoint;
-use fly_control::analysis::Attainable;
-use fly_control::disturbance::Failure;
 use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
-use fly_lie::SE3;
-use nalgebra::Vector3;
 
 use super::binding::Binding;
-use super::envelope::{Bound, CLEARANCE, Envelope, Exceeded, Following, Ground, Observed};
+use super::envelope::{Bound, Envelope, Exceeded, Following, Ground, Observed};
 use super::guidance::Guidance;
-use super::health::{ActuatorEvent, Health, Source};
+use super::health::{ActuatorEvent, Health};
 use super::limits;
 use super::observation::Observation;
 use super::setpoints::Setpoints;
-use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
+use super::supervisor::{Action, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
 
+mod actuators;
 mod applied;
 mod jump;
+mod observe;
+mod start;
+mod status;
 mod touchdown;
 
 use applied::Applied;
@@ -150,11 +148,6 @@ pub struct Pilot {
 
 /// The signal group of the body's linear velocity.
 const LINEAR_VELOCITY: &str = "twist.linear";
-/// A state that repeats for so many times `safety.stale_ms` is frozen …
-const FROZEN: i64 = 5;
-/// … if, at its velocities, the vehicle would have moved this far (m, rad) in that time.
-const MOVED: f64 = 0.05;
-
 /// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
@@ -277,57 +270,6 @@ impl Pilot {
         decision
     }
 
-    /// How far the vehicle must climb by itself to the start of the reference, m; 0 if it need not.
-    fn climb_to_start(&self, frame: &Frame) -> f64 {
-        let (parts, predictor) = (&self.parts, &self.parts.predictor);
-        let Some(((body, take_off), (pose, _))) =
-            (predictor.tracked().zip(parts.take_off)).zip(predictor.tracked_motion())
-        else {
-            return 0.0;
-        };
-        let from = pose.translation.z;
-        let start = predictor.pose(body, &self.point().configuration);
-        let low = parts.ground_height.map(|ground| from <= ground + CLEARANCE);
-        take_off.climb(frame, from, start.translation.z, low)
-    }
-
-    /// If the reference is to begin at the vehicle, moves it, evaluated at its beginning, to the vehicle's position
-    /// after the climb.
-    fn begin_here(&mut self) {
-        let Parts {
-            predictor,
-            guidance,
-            is_relative: true,
-            ..
-        } = &mut self.parts
-        else {
-            return;
-        };
-        if let Some((pose, _)) = predictor.tracked_motion() {
-            let place = pose.translation + Vector3::z() * self.climb;
-            guidance.begin_at(&SE3::new(pose.rotation, place));
-        }
-    }
-
-    /// Distance (m) and angle (rad) between the start of the reference and the vehicle's position after the climb.
-    pub fn start_errors(&self) -> [f64; 2] {
-        let (predictor, reference) = (&self.parts.predictor, &self.point().configuration);
-        match predictor.tracked().filter(|_| self.climb > 0.0) {
-            Some(body) => {
-                let x = predictor.configuration();
-                let [mut away, angle] = predictor.body_error(body, x, reference);
-                away.z += self.climb;
-                [away.norm(), angle.norm()]
-            }
-            None => self.errors(),
-        }
-    }
-
-    /// How far the armed vehicle must climb by itself, m; `None` if it need not.
-    pub fn climb(&self) -> Option<f64> {
-        Some(self.climb).filter(|height| *height > 0.0)
-    }
-
     /// Whether the vehicle, which says that it is disarmed, has followed its reference to the ground.
     pub fn has_landed(&self) -> bool {
         let predictor = &self.parts.predictor;
@@ -351,24 +293,9 @@ impl Pilot {
         self.parts.supervisor.take_off(time);
     }
 
-    /// The vehicle has finished its climb. Returns whether the reference begins at its position.
-    pub fn has_climbed(&mut self) -> bool {
-        self.climb = 0.0;
-        self.is_at_start()
-    }
-
     /// Another pilot or program took control of the vehicle at `time` (ns).
     pub fn taken_over(&mut self, time: i64) {
         self.parts.supervisor.taken_over(time);
-    }
-
-    /// Whether the reference, evaluated at its beginning, starts near the vehicle.
-    pub fn is_at_start(&self) -> bool {
-        let (errors, tolerance) = (self.start_errors(), self.parts.start_tolerance);
-        errors
-            .iter()
-            .zip(tolerance)
-            .all(|(error, most)| *error <= most)
     }
 
     /// The vehicle is armed at `time` (ns).
@@ -448,94 +375,6 @@ impl Pilot {
         }
         self.candidate = input;
         self.commanded = true;
-    }
-
-    /// Updates the state: to the measured one, or to the prediction corrected by the groups that are still valid.
-    fn observe(&mut self, time: i64, reading: Reading, frame: &Frame) -> Result<(), Fault> {
-        self.observation
-            .read(&self.parts.binding, frame, time, self.parts.stale_after);
-        self.is_frozen = self.repeats_itself();
-        if self.is_frozen {
-            self.observation.freeze(&self.parts.binding);
-        }
-        let parts = &mut self.parts;
-        let verdict = match reading {
-            Reading::Fresh => self.observation.verdict(),
-            Reading::Faulty(fault) | Reading::None(fault) => Err(fault),
-        };
-        self.reading_fault = match reading {
-            Reading::Faulty(fault) => Some(fault),
-            _ => None,
-        };
-        let elapsed = seconds(time.saturating_sub(self.previous));
-        self.previous = time;
-        let all_new = self.observation.all_new(&self.stamps);
-        let modelled = self.commanded && !parts.is_shadow;
-        // A repeated measurement is old, so the state is predicted instead.
-        let predicted = self.known && modelled && (verdict.is_err() || !all_new);
-        let outputs = match &parts.health {
-            Some(health) => {
-                let inputs = &parts.predictor.system().inputs;
-                health.outputs(&self.commands, inputs, &mut self.outputs);
-                &self.outputs
-            }
-            None => &self.commands,
-        };
-        if predicted {
-            if parts.setpoints.is_some() {
-                self.applied.begin(&parts.predictor);
-                parts.predictor.predict(outputs, elapsed);
-                self.applied.end(&parts.predictor, elapsed);
-            } else {
-                parts.predictor.predict(outputs, elapsed);
-                self.applied.forget();
-            }
-        } else if verdict.is_ok() {
-            if modelled {
-                parts.predictor.advance_actuators(outputs, elapsed);
-                self.applied.add(&parts.predictor, elapsed);
-            } else if let Some(recorded) = &parts.recorded {
-                // The inputs until now come from the previous frame's commands.
-                if self.applied.recorded.iter().all(|value| value.is_finite()) {
-                    let commands = &self.applied.recorded;
-                    parts.predictor.advance_actuators(commands, elapsed);
-                    self.applied.add(&parts.predictor, elapsed);
-                } else {
-                    self.applied.forget();
-                }
-                for (to, place) in self.applied.recorded.iter_mut().zip(recorded) {
-                    *to = frame.values[*place];
-                }
-            }
-            // The stamps of a recording may repeat or go back; every frame is used as it is.
-            self.stamps.fill(i64::MIN);
-            self.known = true;
-        } else {
-            return verdict;
-        }
-        // After a failed read the frame's content is undefined.
-        if matches!(reading, Reading::None(_)) {
-            return verdict;
-        }
-        for group in self.observation.news(&mut self.stamps) {
-            let numbers = parts.binding.state[group].group.numbers(&frame.values);
-            parts.predictor.measure(group, &numbers);
-            self.is_velocity_new |= Some(group) == self.velocity;
-        }
-        verdict
-    }
-
-    /// Whether the state of a flying vehicle repeats although its own velocities say that it moves, so that it cannot be true.
-    fn repeats_itself(&self) -> bool {
-        let repeated = self.observation.repeated();
-        if repeated <= FROZEN.saturating_mul(self.parts.stale_after) {
-            return false;
-        }
-        // A freeze is not detected on the ground, and persists into a failsafe.
-        if self.parts.supervisor.mode() != Mode::Flying || self.parts.is_shadow {
-            return self.is_frozen;
-        }
-        self.observation.fastest(&self.parts.binding) * seconds(repeated) > MOVED
     }
 
     /// Runs the controller towards the current reference and checks its commands.
@@ -641,82 +480,6 @@ impl Pilot {
         }
     }
 
-    /// Reads the actuator health from a frame.
-    fn watch_actuators(&mut self, frame: &Frame) {
-        let Self { parts, changed, .. } = self;
-        let inputs = &parts.predictor.system().inputs;
-        if let Some(health) = &mut parts.health {
-            health.read(frame, inputs, |command| changed.push(command));
-        }
-        self.make_up_for(Source::Reported);
-    }
-
-    /// Reads the actuator failures that the controller found in its last step.
-    fn watch_failures(&mut self) {
-        let Self { parts, changed, .. } = self;
-        let inputs = &parts.predictor.system().inputs;
-        let failed = parts.guidance.take_failure();
-        let begun = parts.guidance.take_begun_spin();
-        self.actuators.extend(begun.map(ActuatorEvent::Spins));
-        let Some(health) = &mut parts.health else {
-            return;
-        };
-        for actuator in failed.into_iter().flat_map(Failure::actuators) {
-            changed.extend(health.mark_failed(actuator, inputs));
-        }
-        self.make_up_for(Source::Detected);
-        let has_unexplained_disturbance = self.parts.guidance.has_unexplained_disturbance();
-        if has_unexplained_disturbance
-            && !std::mem::replace(
-                &mut self.has_unexplained_disturbance,
-                has_unexplained_disturbance,
-            )
-        {
-            self.actuators.push(ActuatorEvent::Unexplained);
-        }
-    }
-
-    /// Adapts the law to weak or failed actuators, given by the first commands of those that have `changed`.
-    fn make_up_for(&mut self, source: Source) {
-        let Parts {
-            predictor,
-            guidance,
-            health: Some(health),
-            ..
-        } = &mut self.parts
-        else {
-            return;
-        };
-        if self.changed.is_empty() {
-            return;
-        }
-        let inputs = &predictor.system().inputs;
-        let mut attainable = guidance.attainable(health.bounds());
-        // The remaining thrust of a weak rotor would disturb the spin that replaces it.
-        if attainable.is_some_and(|it| it != Attainable::Hover)
-            && let Some(weak) = health.weak(inputs)
-            && guidance.spins_without(&weak)
-        {
-            health.give_up(weak);
-            attainable = guidance.attainable(health.bounds());
-        }
-        let refused = guidance.set_input_bounds(health.bounds(), attainable).err();
-        let spin = guidance.spin_in_numbers();
-        let names = inputs.command_names();
-        let events = self
-            .changed
-            .drain(..)
-            .map(|command| ActuatorEvent::Changed {
-                command: names[command].clone(),
-                left: health.of(command),
-                source,
-                attainable,
-                spin,
-                refused: refused.as_ref().map(ToString::to_string),
-            });
-        self.actuators.extend(events);
-    }
-
     /// Watches whether the vehicle hits the ground, whoever controls it.
     fn watch_ground(&mut self, frame: Option<&Frame>) -> Option<Exceeded> {
         let Parts {
@@ -758,128 +521,6 @@ fn following(governor: Option<&Governor>) -> Following {
         None => Following::Reference,
         Some(governor) if governor.has_jumped() => Following::GovernorWaits,
         Some(_) => Following::Governed,
-    }
-}
-
-/// # State after a decision
-impl Pilot {
-    /// The commands in force, in the vehicle's order; `None` before the first.
-    pub fn commands(&self) -> Option<&[f64]> {
-        self.commanded.then_some(self.commands.as_slice())
-    }
-
-    /// What the backend receives: the [commands](Self::commands), or the setpoints that replace them, in the order of
-    /// their set; `None` before the first.
-    pub fn backend_commands(&self) -> Option<&[f64]> {
-        let setpoints = self.parts.setpoints.as_ref();
-        self.commands()
-            .map(|commands| setpoints.map_or(commands, Setpoints::values))
-    }
-
-    /// The state that the controller used, measured or predicted; `None` before the first complete frame.
-    pub fn state(&self) -> Option<&StatePredictor> {
-        self.known.then_some(&self.parts.predictor)
-    }
-
-    /// The reference that the controller followed last.
-    pub fn point(&self) -> &SystemPoint {
-        self.parts.guidance.point()
-    }
-
-    /// Distance (m) and angle (rad) between the state and the reference; 0 before the first complete frame.
-    pub fn errors(&self) -> [f64; 2] {
-        let reference = &self.point().configuration;
-        self.state()
-            .map_or([0.0; 2], |state| state.errors(reference))
-    }
-
-    /// Distance (m) and angle (rad) between the state and the reference in the controller's last step; 0 before the
-    /// first.
-    pub fn step_errors(&self) -> [f64; 2] {
-        self.errors
-    }
-
-    /// The controller's last step.
-    pub fn step(&self) -> &Step {
-        self.parts.guidance.last()
-    }
-
-    /// The fault of the last frame, if it has one.
-    pub fn fault(&self) -> Option<Fault> {
-        self.reading_fault
-            .or_else(|| self.observation.verdict().err())
-    }
-
-    /// Time of the first complete frame, ns.
-    pub fn start(&self) -> Option<i64> {
-        self.start
-    }
-
-    /// Seconds from the first complete frame to `time` (ns).
-    pub fn flight_time(&self, time: i64) -> f64 {
-        seconds(time.saturating_sub(self.start.unwrap_or(time)))
-    }
-
-    /// Takes the limit that was exceeded since the last call, if any.
-    pub fn take_exceeded(&mut self) -> Option<Exceeded> {
-        self.exceeded.take()
-    }
-
-    /// Takes the actuator events since the last call.
-    pub fn take_actuators(&mut self) -> impl Iterator<Item = ActuatorEvent> {
-        self.actuators.drain(..)
-    }
-
-    /// Whether the loop has lost its reference: in the last step, or when the flight was given up.
-    pub fn has_diverged(&self) -> bool {
-        let envelope = self.parts.envelope.as_ref();
-        self.lost || envelope.is_some_and(Envelope::has_diverged)
-    }
-
-    /// The error that was too large, and not decreasing, when the flight ended.
-    pub fn ending(&self) -> Option<String> {
-        let envelope = self.parts.envelope.as_ref();
-        (self.ending.clone()).or_else(|| envelope.and_then(Envelope::ending))
-    }
-
-    /// Whether the vehicle has hit the ground.
-    pub fn has_crashed(&self) -> bool {
-        self.crashed
-    }
-
-    /// The supervisor.
-    pub fn supervisor(&self) -> &Supervisor {
-        &self.parts.supervisor
-    }
-
-    /// Reports whether the backend sent the commands of the tick at `time` (ns).
-    pub fn passed_on(&mut self, time: i64, passed_on: bool) {
-        self.parts.supervisor.passed_on(time, passed_on);
-    }
-
-    /// Takes the mode change since the last call, if any.
-    pub fn take_event(&mut self) -> Option<Event> {
-        self.parts.supervisor.take_event()
-    }
-
-    /// Reference and control law.
-    pub fn guidance(&self) -> &Guidance {
-        &self.parts.guidance
-    }
-
-    /// The state predictor, whether or not its state is known.
-    pub fn predictor(&self) -> &StatePredictor {
-        &self.parts.predictor
-    }
-
-    /// The state predictor, mutable, for computing poses.
-    pub fn predictor_mut(&mut self) -> &mut StatePredictor {
-        &mut self.parts.predictor
-    }
-
-    /// Indices of the state in frames, and the order of the backend's commands.
-    pub fn binding(&self) -> &Binding {
-        &self.parts.binding
     }
 }
 

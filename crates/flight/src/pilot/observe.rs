@@ -1,0 +1,106 @@
+//! The state in a tick: measured, or predicted and corrected by what is still measured.
+
+use fly_hal::Frame;
+
+use super::{Pilot, Reading, seconds};
+use crate::supervisor::{Fault, Mode};
+
+/// A state that repeats for so many times `safety.stale_ms` is frozen …
+const FROZEN: i64 = 5;
+/// … if, at its velocities, the vehicle would have moved this far (m, rad) in that time.
+const MOVED: f64 = 0.05;
+
+impl Pilot {
+    /// Updates the state: to the measured one, or to the prediction corrected by the groups that are still valid.
+    pub(super) fn observe(
+        &mut self,
+        time: i64,
+        reading: Reading,
+        frame: &Frame,
+    ) -> Result<(), Fault> {
+        self.observation
+            .read(&self.parts.binding, frame, time, self.parts.stale_after);
+        self.is_frozen = self.repeats_itself();
+        if self.is_frozen {
+            self.observation.freeze(&self.parts.binding);
+        }
+        let parts = &mut self.parts;
+        let verdict = match reading {
+            Reading::Fresh => self.observation.verdict(),
+            Reading::Faulty(fault) | Reading::None(fault) => Err(fault),
+        };
+        self.reading_fault = match reading {
+            Reading::Faulty(fault) => Some(fault),
+            _ => None,
+        };
+        let elapsed = seconds(time.saturating_sub(self.previous));
+        self.previous = time;
+        let all_new = self.observation.all_new(&self.stamps);
+        let modelled = self.commanded && !parts.is_shadow;
+        // A repeated measurement is old, so the state is predicted instead.
+        let predicted = self.known && modelled && (verdict.is_err() || !all_new);
+        let outputs = match &parts.health {
+            Some(health) => {
+                let inputs = &parts.predictor.system().inputs;
+                health.outputs(&self.commands, inputs, &mut self.outputs);
+                &self.outputs
+            }
+            None => &self.commands,
+        };
+        if predicted {
+            if parts.setpoints.is_some() {
+                self.applied.begin(&parts.predictor);
+                parts.predictor.predict(outputs, elapsed);
+                self.applied.end(&parts.predictor, elapsed);
+            } else {
+                parts.predictor.predict(outputs, elapsed);
+                self.applied.forget();
+            }
+        } else if verdict.is_ok() {
+            if modelled {
+                parts.predictor.advance_actuators(outputs, elapsed);
+                self.applied.add(&parts.predictor, elapsed);
+            } else if let Some(recorded) = &parts.recorded {
+                // The inputs until now come from the previous frame's commands.
+                if self.applied.recorded.iter().all(|value| value.is_finite()) {
+                    let commands = &self.applied.recorded;
+                    parts.predictor.advance_actuators(commands, elapsed);
+                    self.applied.add(&parts.predictor, elapsed);
+                } else {
+                    self.applied.forget();
+                }
+                for (to, place) in self.applied.recorded.iter_mut().zip(recorded) {
+                    *to = frame.values[*place];
+                }
+            }
+            // The stamps of a recording may repeat or go back; every frame is used as it is.
+            self.stamps.fill(i64::MIN);
+            self.known = true;
+        } else {
+            return verdict;
+        }
+        // After a failed read the frame's content is undefined.
+        if matches!(reading, Reading::None(_)) {
+            return verdict;
+        }
+        for group in self.observation.news(&mut self.stamps) {
+            let numbers = parts.binding.state[group].group.numbers(&frame.values);
+            parts.predictor.measure(group, &numbers);
+            self.is_velocity_new |= Some(group) == self.velocity;
+        }
+        verdict
+    }
+
+    /// Whether the state of a flying vehicle repeats although its own velocities say that it moves, so that it cannot be true.
+    fn repeats_itself(&self) -> bool {
+        let repeated = self.observation.repeated();
+        if repeated <= FROZEN.saturating_mul(self.parts.stale_after) {
+            return false;
+        }
+        // A freeze is not detected on the ground, and persists into a failsafe.
+        if self.parts.supervisor.mode() != Mode::Flying || self.parts.is_shadow {
+            return self.is_frozen;
+        }
+        self.observation.fastest(&self.parts.binding) * seconds(repeated) > MOVED
+    }
+}
