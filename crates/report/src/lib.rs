@@ -4,6 +4,7 @@ mod blob;
 mod error;
 pub mod flight;
 pub mod grid;
+mod labels;
 mod panels;
 pub mod plot;
 mod report;

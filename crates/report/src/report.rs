@@ -10,6 +10,7 @@ use crate::blob::{Blob, BlobRange};
 use crate::error::ReportError;
 use crate::flight::{Cursor, Event, Flight, LiveFlight, Number};
 use crate::grid::Grid;
+use crate::labels::labels;
 use crate::panels::{self, Panel};
 use fly_mechanics::scene::Scene;
 
@@ -38,6 +39,8 @@ struct Contents<'a> {
 #[derive(Serialize)]
 struct Shown<'a> {
     name: &'a str,
+    /// What tells it from the others.
+    label: String,
     file: String,
     verdict: Verdict<'a>,
     facts: Vec<[String; 2]>,
@@ -142,13 +145,12 @@ fn page(flights: &[Flight], cursor: Option<Cursor>) -> Result<String, ReportErro
     let contents = Contents {
         program: concat!("fly ", env!("CARGO_PKG_VERSION")),
         live: cursor,
-        flights: (flights.iter())
-            .map(|flight| shown(flight, &mut blob))
+        flights: (flights.iter().zip(labels(flights)))
+            .map(|(flight, label)| shown(flight, label, &mut blob))
             .collect(),
     };
     let json = serde_json::to_string(&contents).map_err(std::io::Error::other)?;
-    let names: Vec<&str> = flights.iter().map(|flight| flight.name.as_str()).collect();
-    let title = format!("{}: flight report", names.join(", "));
+    let title = format!("{}: flight report", labels(flights).join(", "));
     let data = blob.finish()?;
     let scripts = SCRIPTS.join("\n");
     let mut page =
@@ -191,7 +193,7 @@ fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-fn shown<'a>(flight: &'a Flight, blob: &mut Blob) -> Shown<'a> {
+fn shown<'a>(flight: &'a Flight, label: String, blob: &mut Blob) -> Shown<'a> {
     let plots = &flight.plots;
     let columns = (plots.columns().iter())
         .map(|column| {
@@ -230,6 +232,7 @@ fn shown<'a>(flight: &'a Flight, blob: &mut Blob) -> Shown<'a> {
     let header = flight.header.as_ref();
     Shown {
         name: &flight.name,
+        label,
         file: flight.path.display().to_string(),
         verdict: Verdict::of(flight),
         facts: facts(flight),

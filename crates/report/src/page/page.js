@@ -7,9 +7,7 @@ async function main() {
   const contents = JSON.parse(document.getElementById('contents').textContent);
   const array = await openArrays();
   const flights = contents.flights.map((shown, i) => new FlightData(shown, i, array));
-  const names = flights.map((flight) => flight.name);
-  flights.forEach((flight, i) => {
-    flight.label = names.indexOf(flight.name) === names.lastIndexOf(flight.name) ? flight.name : flight.file.split('/').pop().replace(/\.(mcap|ulg)$/, '');
+  flights.forEach((flight) => {
     // The body that the paths are of: a free one, else the last of a chain.
     flight.free = !!flight.columns['position.x'] || flight.scene.bodies.length === 1;
     flight.lead = flight.free ? 0 : flight.scene.bodies.length - 1;

@@ -134,22 +134,3 @@ fn density(unit: &str) -> String {
 fn stroke_of(flight: usize) -> Stroke {
     Stroke::ALL[flight % Stroke::ALL.len()]
 }
-
-/// Short names of logs: their file names without extension, and with their folders if two are the same.
-fn names<'a>(paths: impl Iterator<Item = &'a std::path::Path> + Clone) -> Vec<String> {
-    let stem = |path: &std::path::Path| {
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        stem.to_string_lossy().into_owned()
-    };
-    let all = paths.clone();
-    paths
-        .map(|path| {
-            let alike = all.clone().filter(|other| stem(other) == stem(path));
-            if alike.count() > 1 {
-                path.display().to_string()
-            } else {
-                stem(path)
-            }
-        })
-        .collect()
-}

@@ -2,8 +2,9 @@
 
 use fly_plot::{Axis, Color, Curve, Figure, Mark, Panel, Stroke};
 
-use super::{Options, density, names, stroke_of};
+use super::{Options, density, stroke_of};
 use crate::flight::{Flight, Number};
+use crate::labels::names;
 use crate::panels::{self, Line};
 use crate::report::Verdict;
 

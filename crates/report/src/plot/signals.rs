@@ -7,8 +7,9 @@ use fly_log::Rows;
 use fly_plot::{Axis, Color, Curve, Figure, Panel};
 use fly_table::{Cell, Column, Kind};
 
-use super::{Options, density, names, stroke_of};
+use super::{Options, density, stroke_of};
 use crate::error::ReportError;
+use crate::labels::names;
 use crate::spectrum::Welch;
 
 /// A panel with columns of the log's table. `*` in a name matches anything.
