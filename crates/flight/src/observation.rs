@@ -11,10 +11,6 @@ use super::supervisor::Fault;
 pub struct Observation {
     /// Stamp (ns) and verdict of each group.
     groups: Vec<(i64, Result<(), Fault>)>,
-    /// The values of each group in the last frame.
-    last: Vec<[f64; 4]>,
-    /// The newest stamp (ns) with which a value has changed.
-    changed: i64,
 }
 
 impl Observation {
@@ -22,8 +18,6 @@ impl Observation {
     pub fn new(binding: &Binding) -> Self {
         Self {
             groups: vec![(i64::MIN, Err(Fault::Missing)); binding.state.len()],
-            last: vec![[f64::NAN; 4]; binding.state.len()],
-            changed: i64::MIN,
         }
     }
 
@@ -33,38 +27,14 @@ impl Observation {
             let stamp = frame.groups[state.group.group].stamp;
             *read = (stamp, check(state, frame, time, stale_after));
         }
-        let mut repeats = true;
-        for (last, state) in self.last.iter_mut().zip(&binding.state) {
-            let numbers = state.group.numbers(&frame.values);
-            repeats &= std::mem::replace(last, numbers) == numbers;
-        }
-        if !repeats {
-            self.changed = self.newest();
-        }
     }
 
-    fn newest(&self) -> i64 {
-        let stamps = self.groups.iter().map(|(stamp, _)| *stamp);
-        stamps.max().unwrap_or(i64::MIN)
-    }
-
-    /// For how long every value of the state has been the same under new stamps, ns.
-    pub fn repeated(&self) -> i64 {
-        self.newest().saturating_sub(self.changed)
-    }
-
-    /// The largest of the velocities in the last frame, m/s or rad/s.
-    pub fn fastest(&self, binding: &Binding) -> f64 {
-        let velocities = self.last.iter().zip(&binding.state);
-        let velocities =
-            velocities.flat_map(|(last, state)| &last[state.velocity..state.group.length]);
-        velocities.fold(0.0, |most: f64, v| most.max(v.abs()))
-    }
-
-    /// Marks the valid groups as frozen: none of them is used.
-    pub fn freeze(&mut self, binding: &Binding) {
-        for ((_, verdict), state) in self.groups.iter_mut().zip(&binding.state) {
-            *verdict = verdict.and(Err(Fault::Frozen(state.group.group)));
+    /// Marks those of the valid groups as frozen, by their indices in the binding, that are: none of them is used.
+    pub fn freeze(&mut self, binding: &Binding, is_frozen: impl Fn(usize) -> bool) {
+        for (index, (read, state)) in self.groups.iter_mut().zip(&binding.state).enumerate() {
+            if is_frozen(index) {
+                read.1 = read.1.and(Err(Fault::Frozen(state.group.group)));
+            }
         }
     }
 
@@ -225,31 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_under_new_stamps_is_timed() {
-        let (binding, mut frame) = binding();
+    fn what_is_frozen_is_not_used() {
+        let (binding, frame) = binding();
         let mut observation = Observation::new(&binding);
-        let mut read = |time: i64, stamp: i64, change: Option<usize>, frame: &mut Frame| {
-            frame
-                .groups
-                .iter_mut()
-                .for_each(|group| group.stamp = stamp);
-            if let Some(value) = change {
-                frame.values[value] += 0.5;
-            }
-            observation.read(&binding, frame, time, STALE);
-            observation.repeated()
-        };
-        assert_eq!(read(1000, 1000, None, &mut frame), 0);
-        assert_eq!(read(1050, 1050, None, &mut frame), 50);
-        // Without a new stamp nothing is repeated.
-        assert_eq!(read(1100, 1050, None, &mut frame), 50);
-        assert_eq!(read(1110, 1110, Some(12), &mut frame), 0);
-        assert_eq!(read(1200, 1190, None, &mut frame), 80);
-        // Of 4, 5, 6 and 7, 8, 9 with the change.
-        assert_eq!(observation.fastest(&binding), 9.5);
-        observation.freeze(&binding);
-        assert_eq!(observation.verdict(), Err(Fault::Frozen(0)));
-        assert_eq!(observation.news(&mut [0; 4]).count(), 0);
+        observation.read(&binding, &frame, 1000, STALE);
+        observation.freeze(&binding, |group| group == 2);
+        assert_eq!(observation.verdict(), Err(Fault::Frozen(2)));
+        assert!(observation.news(&mut [0; 4]).eq([0, 1, 3]));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::take_off::StartHeight;
 
 mod actuators;
 mod applied;
+mod frozen;
 mod jump;
 mod observe;
 mod start;
@@ -24,6 +25,7 @@ mod status;
 mod touchdown;
 
 use applied::Applied;
+use frozen::FrozenGroups;
 use jump::JumpDetector;
 pub use jump::Jumps;
 use touchdown::{Touchdown, motion};
@@ -100,8 +102,7 @@ pub struct Pilot {
     observation: Observation,
     /// The fault of the last reading, if it brought data that are not good enough.
     reading_fault: Option<Fault>,
-    /// Whether the state is [frozen](Self::repeats_itself).
-    is_frozen: bool,
+    frozen: FrozenGroups,
     /// Time of the first complete frame, ns: the zero of flight time.
     start: Option<i64>,
     previous: i64,
@@ -166,7 +167,7 @@ impl Pilot {
             velocity: groups.iter().position(|group| group == LINEAR_VELOCITY),
             is_velocity_new: false,
             observation: Observation::new(&parts.binding),
-            is_frozen: false,
+            frozen: FrozenGroups::new(&groups, &parts.binding),
             stamps: vec![i64::MIN; parts.binding.state.len()],
             parts,
             reading_fault: None,

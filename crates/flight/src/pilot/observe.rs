@@ -2,13 +2,8 @@
 
 use fly_hal::Frame;
 
-use super::{Pilot, Reading, seconds};
+use super::{Parts, Pilot, Reading, seconds};
 use crate::supervisor::{Fault, Mode};
-
-/// A state that repeats for so many times `safety.stale_ms` is frozen …
-const FROZEN: i64 = 5;
-/// … if, at its velocities, the vehicle would have moved this far (m, rad) in that time.
-const MOVED: f64 = 0.05;
 
 impl Pilot {
     /// Updates the state: to the measured one, or to the prediction corrected by the groups that are still valid.
@@ -20,10 +15,7 @@ impl Pilot {
     ) -> Result<(), Fault> {
         self.observation
             .read(&self.parts.binding, frame, time, self.parts.stale_after);
-        self.is_frozen = self.repeats_itself();
-        if self.is_frozen {
-            self.observation.freeze(&self.parts.binding);
-        }
+        self.watch_frozen(time, reading, frame);
         let parts = &mut self.parts;
         let verdict = match reading {
             Reading::Fresh => self.observation.verdict(),
@@ -91,16 +83,22 @@ impl Pilot {
         verdict
     }
 
-    /// Whether the state of a flying vehicle repeats although its own velocities say that it moves, so that it cannot be true.
-    fn repeats_itself(&self) -> bool {
-        let repeated = self.observation.repeated();
-        if repeated <= FROZEN.saturating_mul(self.parts.stale_after) {
-            return false;
+    /// Finds what repeats itself although the vehicle moves, so that it cannot be true.
+    fn watch_frozen(&mut self, time: i64, reading: Reading, frame: &Frame) {
+        if matches!(reading, Reading::None(_)) {
+            return;
         }
+        let Parts {
+            binding,
+            supervisor,
+            stale_after,
+            is_shadow,
+            ..
+        } = &self.parts;
         // A freeze is not detected on the ground, and persists into a failsafe.
-        if self.parts.supervisor.mode() != Mode::Flying || self.parts.is_shadow {
-            return self.is_frozen;
-        }
-        self.observation.fastest(&self.parts.binding) * seconds(repeated) > MOVED
+        let may = supervisor.mode() == Mode::Flying && !is_shadow;
+        (self.frozen).observe(binding, frame, time, *stale_after, may);
+        let frozen = &self.frozen;
+        (self.observation).freeze(binding, |group| frozen.is_frozen(group));
     }
 }

@@ -5,6 +5,7 @@ mod common;
 mod contrary;
 mod estimation;
 mod fleet;
+mod frozen;
 mod jumps;
 mod late_start;
 mod many;

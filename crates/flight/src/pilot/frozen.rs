@@ -1,0 +1,301 @@
+//! Sensors that hang: their numbers repeat to the last bit while their stamps go on, and the vehicle moves.
+#![allow(non_snake_case)]
+
+use fly_hal::Frame;
+use fly_hal::signal::UNIT_TOLERANCE;
+use fly_lie::SO3;
+use nalgebra::{Vector3, Vector4};
+
+use super::seconds;
+use crate::binding::{Binding, StateBinding};
+
+/// Numbers that repeat for so many times `safety.stale_ms` are frozen …
+const REPEATED: i64 = 5;
+/// … if the pose is then this far (m, rad) from where the velocities have led since they began to …
+const APART: f64 = 0.05;
+/// … and by this part of the way there: rounded velocities repeat, too.
+const PART: f64 = 0.1;
+
+/// Watches each group of the state.
+#[derive(Debug, Clone)]
+pub(super) struct FrozenGroups {
+    groups: Vec<Watched>,
+    /// The group of the tracked body's position, quaternion, linear and angular velocity.
+    body: [Option<usize>; 4],
+    last: Option<i64>,
+}
+
+/// A group, and how its coordinates have moved since its numbers last changed.
+#[derive(Debug, Clone)]
+struct Watched {
+    part: Part,
+    numbers: [f64; 4],
+    /// The stamps at which they last changed, and last came, ns.
+    changed: i64,
+    stamp: i64,
+    from: Motion,
+    way: Motion,
+    /// Length of the way, m or rad.
+    length: f64,
+    is_frozen: bool,
+}
+
+/// What a group is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Position and velocity of the tracked body.
+    Translation,
+    /// Attitude and angular velocity of the tracked body.
+    Rotation,
+    /// A joint of one coordinate with its velocity.
+    Joint,
+    /// A part of a joint of several coordinates: it counts where the whole state repeats.
+    Other,
+}
+
+/// Coordinates, or the way between two of them.
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    /// Of a joint of one coordinate: x.
+    translation: Vector3<f64>,
+    rotation: SO3<f64>,
+}
+
+impl Motion {
+    fn none() -> Self {
+        Self {
+            translation: Vector3::zeros(),
+            rotation: SO3::identity(),
+        }
+    }
+}
+
+impl FrozenGroups {
+    /// Of a state whose groups have these names, in the order of the binding.
+    pub fn new(names: &[String], binding: &Binding) -> Self {
+        let names = || names.iter().map(String::as_str);
+        let groups = (names().zip(&binding.state)).map(|(name, state)| {
+            let part = match name {
+                "pose.position" | "twist.linear" => Part::Translation,
+                "pose.quaternion" | "twist.angular" => Part::Rotation,
+                _ if state.velocity == 1 => Part::Joint,
+                _ => Part::Other,
+            };
+            Watched {
+                part,
+                numbers: [f64::NAN; 4],
+                changed: i64::MIN,
+                stamp: i64::MIN,
+                from: Motion::none(),
+                way: Motion::none(),
+                length: 0.0,
+                is_frozen: false,
+            }
+        });
+        let groups = groups.collect();
+        let place = |name: &str| names().position(|own| own == name);
+        let body = [
+            "pose.position",
+            "pose.quaternion",
+            "twist.linear",
+            "twist.angular",
+        ]
+        .map(place);
+        Self {
+            groups,
+            body,
+            last: None,
+        }
+    }
+
+    /// Takes the frame at `time`, ns. Groups freeze only where they `may`, and stay frozen as long as they repeat.
+    pub fn observe(
+        &mut self,
+        binding: &Binding,
+        frame: &Frame,
+        time: i64,
+        stale_after: i64,
+        may: bool,
+    ) {
+        let elapsed = self
+            .last
+            .replace(time)
+            .map_or(0, |last| time.saturating_sub(last));
+        let elapsed = seconds(elapsed);
+        let (pose, [v, w]) = self.body_motion(binding, frame);
+        let world = pose.rotation.act(&v);
+        let most = REPEATED.saturating_mul(stale_after);
+        let (mut all_repeat, mut any_apart) = (true, false);
+        for (watched, state) in self.groups.iter_mut().zip(&binding.state) {
+            let numbers = state.group.numbers(&frame.values);
+            let (is, rate, turn) = match watched.part {
+                Part::Translation => (pose, world, Vector3::zeros()),
+                Part::Rotation => (pose, Vector3::zeros(), w),
+                Part::Joint => (
+                    Motion {
+                        translation: Vector3::x() * numbers[0],
+                        ..Motion::none()
+                    },
+                    Vector3::x() * numbers[1],
+                    Vector3::zeros(),
+                ),
+                Part::Other => {
+                    let mut rate = Vector3::zeros();
+                    for (rate, place) in rate.iter_mut().zip(state.velocity..state.group.length) {
+                        *rate = numbers[place];
+                    }
+                    (Motion::none(), rate, Vector3::zeros())
+                }
+            };
+            watched.go(&(rate * elapsed), &(turn * elapsed));
+            watched.take(frame.groups[state.group.group].stamp, numbers, is);
+            let repeats = watched.repeated() > most;
+            let is_apart = repeats && may && watched.is_apart(&is);
+            watched.is_frozen &= repeats;
+            watched.is_frozen |= is_apart && watched.part != Part::Other;
+            all_repeat &= repeats;
+            any_apart |= is_apart;
+        }
+        // What is at rest by its own velocities hangs as well.
+        if all_repeat && any_apart {
+            for watched in &mut self.groups {
+                watched.is_frozen = true;
+            }
+        }
+    }
+
+    /// Whether this group is frozen, by its index in the binding.
+    pub fn is_frozen(&self, group: usize) -> bool {
+        self.groups[group].is_frozen
+    }
+
+    /// Pose and twist of the tracked body in a frame; at rest where there is none.
+    fn body_motion(&self, binding: &Binding, frame: &Frame) -> (Motion, [Vector3<f64>; 2]) {
+        let [position, attitude, linear, angular] = self.body.map(|place| {
+            let state: Option<&StateBinding> = place.and_then(|place| binding.state.get(place));
+            state.map(|state| Vector4::from(state.group.numbers(&frame.values)))
+        });
+        let vector =
+            |numbers: Option<Vector4<f64>>| numbers.map_or(Vector3::zeros(), |it| it.xyz());
+        let unit = attitude.filter(|q| (q.norm() - 1.0).abs() <= UNIT_TOLERANCE);
+        let rotation = unit.map_or(SO3::identity(), |q| SO3::from_quaternion(&q.normalize()));
+        let pose = Motion {
+            translation: vector(position),
+            rotation,
+        };
+        (pose, [vector(linear), vector(angular)])
+    }
+}
+
+impl Watched {
+    /// Goes on by these displacements, m in the world and rad in the body.
+    fn go(&mut self, by: &Vector3<f64>, turn: &Vector3<f64>) {
+        if self.part == Part::Rotation {
+            self.way.rotation = self.way.rotation * SO3::exp(turn);
+        } else {
+            self.way.translation += by;
+        }
+        self.length += by.norm() + turn.norm();
+    }
+
+    /// Takes its numbers with this stamp (ns), when the coordinates are these.
+    fn take(&mut self, stamp: i64, numbers: [f64; 4], is: Motion) {
+        if stamp <= self.stamp && self.stamp != i64::MIN {
+            return;
+        }
+        self.stamp = stamp;
+        if std::mem::replace(&mut self.numbers, numbers) != numbers {
+            self.changed = stamp;
+            (self.from, self.way, self.length) = (is, Motion::none(), 0.0);
+        }
+    }
+
+    /// For how long its numbers have been the same under new stamps, ns.
+    fn repeated(&self) -> i64 {
+        self.stamp.saturating_sub(self.changed)
+    }
+
+    /// Whether these coordinates are not where the velocities have led since its numbers last changed.
+    fn is_apart(&self, is: &Motion) -> bool {
+        let apart = match self.part {
+            Part::Rotation => {
+                let led = self.from.rotation * self.way.rotation;
+                (led.inverse() * is.rotation).log().norm()
+            }
+            _ => (self.from.translation + self.way.translation - is.translation).norm(),
+        };
+        apart > APART.max(PART * self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fly_hal::{Description, GroupStatus};
+
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// The frames of a vehicle that climbs at 0.5 m/s and turns at 0.4 rad/s, with the numbers of these groups as they were after 1 s.
+    /// Returns which groups are frozen after 2 s.
+    fn frozen(hanging: &[usize], may: bool) -> [bool; 4] {
+        let names = [
+            "pose.position",
+            "pose.quaternion",
+            "twist.linear",
+            "twist.angular",
+        ]
+        .map(str::to_owned);
+        let description = names
+            .iter()
+            .try_fold(Description::new(), |description, group| {
+                description.with_group(group)
+            })
+            .expect("canonical");
+        let binding = Binding::new("test", &description, &names, &[]).expect("complete");
+        let mut groups = FrozenGroups::new(&names, &binding);
+        let mut frame = description.frame();
+        for tick in 0..1000 {
+            let now = tick * 2 * MS;
+            for (group, state) in binding.state.iter().enumerate() {
+                let at = if hanging.contains(&group) {
+                    now.min(1000 * MS)
+                } else {
+                    now
+                };
+                let t = seconds(at);
+                // As with real sensors, no two numbers are the same.
+                let noise = 1e-6 * (t * 1e4).sin();
+                let (s, c) = (0.2 * t).sin_cos();
+                let numbers = [
+                    [0.0, 0.0, 0.5 * t, 0.0],
+                    [c, 0.0, 0.0, s],
+                    [noise, 0.0, 0.5, 0.0],
+                    [noise, 0.0, 0.4, 0.0],
+                ][group];
+                for (place, number) in state.group.values[..state.group.length].iter().zip(numbers)
+                {
+                    frame.values[*place] = number;
+                }
+                frame.groups[state.group.group] = GroupStatus {
+                    stamp: now,
+                    valid: true,
+                };
+            }
+            groups.observe(&binding, &frame, now, 100 * MS, may);
+        }
+        [0, 1, 2, 3].map(|group| groups.is_frozen(group))
+    }
+
+    #[test]
+    fn each_group_that_hangs_alone_is_found() {
+        assert_eq!(frozen(&[], true), [false; 4]);
+        assert_eq!(frozen(&[0], true), [true, false, false, false]);
+        assert_eq!(frozen(&[1], true), [false, true, false, false]);
+        assert_eq!(frozen(&[0, 2], true), [true, false, true, false]);
+        assert_eq!(frozen(&[0, 1, 2, 3], true), [true; 4]);
+        // At these velocities it goes on.
+        assert_eq!(frozen(&[2, 3], true), [false; 4]);
+        assert_eq!(frozen(&[0], false), [false; 4]);
+    }
+}
