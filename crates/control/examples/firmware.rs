@@ -33,7 +33,7 @@ const MOMENTS: [f64; 3] = [0.006, 0.006, 0.011];
 /// Of the rotors from the centre, m; their torque about the axis by thrust, m; their thrust, N.
 const ARM: f64 = 0.18;
 const DRAG_RATIO: f64 = 0.016;
-const THRUST: [f32; 2] = [0.2, 7.0];
+const THRUST: [f64; 2] = [0.2, 7.0];
 
 /// B: the wrench of each rotor, to the front, left, back and right.
 fn input_matrix() -> SMatrix<f64, 6, 4> {
@@ -92,19 +92,19 @@ impl Firmware {
             pair.inertia_matrix(),
             &input_matrix(),
         )?;
-        let law: Law<f32, N, P> = law.cast();
         let mut metric = SMatrix::zeros();
         // So that it recovers from upside-down.
         law.metric_with_priority([3, 4], 3.0, &mut metric);
         let [least, most] = THRUST.map(SVector::repeat);
         let limits = Limits::between(SMatrix::identity(), &least, &most, (least + most) / 2.0)?;
+        let solver = law.active_set(&limits, &metric)?;
         let pair = Pair::new(K.cast(), D.cast(), M_bar.cast());
         Ok(Self {
             body: Pair::new(none.cast(), none.cast(), M.cast()),
             template: Template::of_body(Approach::Energy, Transport::Centred, pair),
             desired: DesiredMotion::of_dof(Const),
-            law,
-            limited: Limited::new(limits, None, |limits| ActiveSet::new(limits, &metric))?,
+            law: law.cast(),
+            limited: Limited::new(limits.cast()?, None, |_| Ok(solver))?,
             thrusts: [0.0; 4],
         })
     }

@@ -44,24 +44,38 @@ where
     ///
     /// # Errors
     /// [`AllocationError::Shape`] if the metric has the wrong shape, [`AllocationError::Metric`] if it is not positive
-    /// definite.
+    /// definite, or not in the digits of the scalar: in single precision see [`Law::active_set`](crate::law::Law::active_set).
     pub fn new(
         limits: &Limits<T, P, M>,
         metric: &OMatrix<T, P, P>,
     ) -> Result<Self, AllocationError> {
-        let (p, _) = limits.sizes();
-        let mut solver = Self {
-            limits: limits.clone(),
-            inverse_factor: OMatrix::zeros_generic(p, p),
-            scratch: OMatrix::zeros_generic(p, p),
-            dual: Dual::new(limits),
-            widened: limits.clone(),
-            last: OVector::zeros_generic(p, U1),
-            nearer: OVector::zeros_generic(p, U1),
-        };
-        solver.last.copy_from(limits.interior());
+        let mut solver = Self::unweighted(limits.clone());
         solver.factor(metric)?;
         Ok(solver)
+    }
+
+    /// In the metric with this J, `J J^T = H^-1`.
+    pub(crate) fn of_inverse_factor(
+        limits: Limits<T, P, M>,
+        inverse_factor: &OMatrix<T, P, P>,
+    ) -> Result<Self, AllocationError> {
+        let mut solver = Self::unweighted(limits);
+        solver.take_inverse_factor(inverse_factor)?;
+        Ok(solver)
+    }
+
+    /// In the identity metric.
+    fn unweighted(limits: Limits<T, P, M>) -> Self {
+        let (p, _) = limits.sizes();
+        Self {
+            inverse_factor: OMatrix::identity_generic(p, p),
+            scratch: OMatrix::zeros_generic(p, p),
+            dual: Dual::new(&limits),
+            widened: limits.clone(),
+            last: limits.interior().clone(),
+            nearer: OVector::zeros_generic(p, U1),
+            limits,
+        }
     }
 
     /// Multipliers of the rows of `W` at the last solution: `H (u - u0) + W^T multipliers = 0`.
@@ -151,6 +165,18 @@ where
         Ok(())
     }
 
+    /// Stores such a J; on failure the previous one stays.
+    fn take_inverse_factor(
+        &mut self,
+        inverse_factor: &OMatrix<T, P, P>,
+    ) -> Result<(), AllocationError> {
+        self.check_shape("inverse factor", inverse_factor)?;
+        finite("inverse factor", inverse_factor.as_slice())?;
+        self.inverse_factor.copy_from(inverse_factor);
+        self.dual.set_metric(&self.limits, &self.inverse_factor);
+        Ok(())
+    }
+
     fn check_shape(
         &self,
         what: &'static str,
@@ -195,11 +221,7 @@ where
         _: &OMatrix<T, P, P>,
         inverse_factor: &OMatrix<T, P, P>,
     ) -> Result<(), AllocationError> {
-        self.check_shape("inverse factor", inverse_factor)?;
-        finite("inverse factor", inverse_factor.as_slice())?;
-        self.inverse_factor.copy_from(inverse_factor);
-        self.dual.set_metric(&self.limits, &self.inverse_factor);
-        Ok(())
+        self.take_inverse_factor(inverse_factor)
     }
 
     fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {

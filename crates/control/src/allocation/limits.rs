@@ -124,6 +124,25 @@ where
     }
 }
 
+/// # In another scalar
+impl<P: Dim, M: Dim> Limits<f64, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    /// The same limits in another scalar, each number rounded to its nearest one.
+    ///
+    /// # Errors
+    /// As [`between`](Self::between), if a number is too large for it.
+    pub fn cast<T: RealField + Copy>(&self) -> Result<Limits<T, P, M>, AllocationError> {
+        Limits::between(
+            self.rows.transpose().map(convert::<f64, T>),
+            &self.lower.map(convert::<f64, T>),
+            &self.upper.map(convert::<f64, T>),
+            self.interior.map(convert::<f64, T>),
+        )
+    }
+}
+
 #[cfg(feature = "std")]
 impl Limits {
     /// The same limits with one additional row per input, in order, after the others; unbounded without `bounds` (p entries each). With them, a side of

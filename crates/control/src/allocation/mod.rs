@@ -266,6 +266,11 @@ pub enum AllocationError {
 
 /// The tolerance for `f64`, or the one for single-precision scalars.
 pub(crate) fn tolerance<T: RealField>(double: f64, single: f64) -> T {
+    nalgebra::convert(tolerance_of::<T>(double, single))
+}
+
+/// The same as a number of double precision.
+pub(crate) fn tolerance_of<T: RealField>(double: f64, single: f64) -> f64 {
     let coarse = T::default_epsilon() > nalgebra::convert(1e-12);
-    nalgebra::convert(if coarse { single } else { double })
+    if coarse { single } else { double }
 }

@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 mod null_space;
+mod scalar;
 
 pub(crate) use null_space::NullSpace;
 use null_space::weighted_dot;
@@ -237,50 +238,6 @@ where
     }
 }
 
-/// # In another scalar
-impl<N: Dim, P: Dim> Law<f64, N, P>
-where
-    DefaultAllocator: Sizes<N, P>,
-{
-    /// The same law in another scalar.
-    ///
-    /// Single precision suffices to fly but not to compute the gains: H contains squared accelerations, and its condition number is that of
-    /// `Mbar^1/2 A` squared, some thousands for a multicopter with slow yaw. Build a law for `f32` in `f64` and cast it.
-    ///
-    /// ```
-    /// use fly_control::law::Law;
-    /// use nalgebra::{Const, Matrix2, Vector2};
-    ///
-    /// let law = Law::constant(&Matrix2::identity(), &Matrix2::from_diagonal(&Vector2::new(9.0, 1e-3)), &Matrix2::new(1.0, 1.0, 1.0, -1.0))?;
-    /// let mut law: Law<f32, Const<2>, Const<2>> = law.cast();
-    /// # Ok::<(), fly_control::law::LawError>(())
-    /// ```
-    pub fn cast<T: RealField + Copy>(&self) -> Law<T, N, P> {
-        Law {
-            mass: cast(&self.mass),
-            metric: cast(&self.metric),
-            M_bar: self.M_bar.map(convert::<f64, T>),
-            A: self.A.map(convert::<f64, T>),
-            weighted: self.weighted.map(convert::<f64, T>),
-            H: self.H.map(convert::<f64, T>),
-            drift: self.drift.map(convert::<f64, T>),
-            force: self.force.map(convert::<f64, T>),
-            constant: self.constant.as_ref().map(|products| Products {
-                ratio: products.ratio.map(convert::<f64, T>),
-                gain: products.gain.map(convert::<f64, T>),
-            }),
-            null_space: self.null_space.cast(),
-            weights: self.weights.map(convert::<f64, T>),
-            preferred: self.preferred.map(convert::<f64, T>),
-            offset: self.offset.map(convert::<f64, T>),
-            H_N: self.H_N.map(convert::<f64, T>),
-            factor: self.factor.map(convert::<f64, T>),
-            scratch: self.scratch.map(convert::<f64, T>),
-            eps: convert(self.eps),
-        }
-    }
-}
-
 /// # The law
 impl<T: RealField + Copy, N: Dim, P: Dim> Law<T, N, P>
 where
@@ -381,7 +338,15 @@ where
             .take(rank)
             .fold(T::zero(), |sum, J| sum + weighted_dot(weights, J, J));
         let eps = tolerance::<T>(1e-8, 1e-3) * convert::<f64, T>(rank as f64) / sum;
+        self.spend_null_space(eps);
+        self.take_offset();
+        Ok(())
+    }
+
+    /// Sets eps, and H_N for it.
+    fn spend_null_space(&mut self, eps: T) {
         self.H_N.copy_from(&self.H);
+        let weights = &self.weights;
         for y in self.null_space.basis() {
             for (j, y_j) in y.iter().enumerate() {
                 let scale = eps * weights[j] * *y_j;
@@ -391,8 +356,6 @@ where
             }
         }
         self.eps = eps;
-        self.take_offset();
-        Ok(())
     }
 
     /// Writes u0 (p entries) for the model's bias b and the template's bias bbar (n entries each).
@@ -582,14 +545,4 @@ where
             factors.solve_mut(b);
         }
     }
-}
-
-/// The same factorisation in another scalar.
-fn cast<T: RealField + Copy, N: Dim>(factor: &Factor<f64, N>) -> Factor<T, N>
-where
-    DefaultAllocator: nalgebra::allocator::Allocator<N, N>,
-{
-    let factors = factor.0.as_ref();
-    let cast = |factors: &Cholesky<f64, N>| Cholesky::pack_dirty(factors.l_dirty().map(convert));
-    Factor(factors.map(cast), factor.1)
 }

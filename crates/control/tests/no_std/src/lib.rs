@@ -42,25 +42,23 @@ where
     fn new() -> Result<Self, Refused> {
         let moment = |weight: f64, about: f64| {
             Matrix4::from_diagonal(&Vector4::new(about, about, about, weight))
-                .map(convert::<f64, T>)
         };
-        let pair = Pair::new(moment(4.0, 0.1), moment(4.0, 0.1), moment(1.0, 0.01));
+        let (spring, mass) = (moment(4.0, 0.1), moment(1.0, 0.01));
+        let M = *Pair::new(spring, spring, mass).inertia_matrix();
+        let pair = Pair::new(spring.map(convert::<f64, T>), spring.map(convert), mass.map(convert));
         let template = Template::of_body(Approach::Energy, Transport::Centred, pair);
-        let B: SMatrix<T, 6, 4> = Matrix6::identity().fixed_columns::<4>(2).into_owned();
-        let M = template.mass_matrix();
-        let law = Law::constant(M, M, &B)?;
-        let limits = Limits::new(
-            SMatrix::identity(),
-            SVector::repeat(convert(20.0)),
-            SVector::zeros(),
-        )?;
-        let metric = *law.metric();
+        let B: SMatrix<f64, 6, 4> = Matrix6::identity().fixed_columns::<4>(2).into_owned();
+        // In double precision, then cast.
+        let law = Law::constant(&M, &M, &B)?;
+        let limits = Limits::new(SMatrix::identity(), SVector::repeat(20.0), SVector::zeros())?;
+        let solver = law.active_set(&limits, law.metric())?;
+        let (M, B) = (M.map(convert::<f64, T>), B.map(convert::<f64, T>));
         Ok(Self {
-            matching: Matching::new(M, M, &B)?,
-            limited: Limited::new(limits, None, |limits| ActiveSet::new(limits, &metric))?,
+            matching: Matching::new(&M, &M, &B)?,
+            limited: Limited::new(limits.cast()?, None, |_| Ok(solver))?,
             template,
             desired: DesiredMotion::of_dof(Const),
-            law,
+            law: law.cast(),
             input: [T::zero(); 4],
         })
     }
