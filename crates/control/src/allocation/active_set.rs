@@ -193,6 +193,11 @@ where
         })
     }
 
+    /// Whether the interior point satisfies the current bounds.
+    fn has_interior(&self) -> bool {
+        self.limits.contains(self.limits.interior().as_slice())
+    }
+
     /// Fallback after a failed search: goes from the interior point towards the input as far as the limits allow.
     fn cut(&mut self, input: &mut [T]) {
         self.dual.clear();
@@ -250,8 +255,11 @@ where
             }
             if !found {
                 let (outcome, more) = match search {
-                    Search::Infeasible(violation) => self.yielding(violation, desired, input),
-                    Search::Optimal | Search::IterationLimit => (Outcome::NotConverged, 0),
+                    // Rows that a point satisfies contradict each other by rounding alone.
+                    Search::Infeasible(violation) if !self.has_interior() => {
+                        self.yielding(violation, desired, input)
+                    }
+                    _ => (Outcome::NotConverged, 0),
                 };
                 (answer.outcome, iterations) = (outcome, iterations + more);
             }

@@ -189,3 +189,28 @@ fn a_cast_law_spends_the_null_space_as_one_of_its_own_scalar() {
         "{cast}, {own}"
     );
 }
+
+#[test]
+fn limits_that_a_point_satisfies_are_never_infeasible() {
+    /// Of the inputs, too different for single precision, which loses the digits of the metric and must not lose the limits.
+    const WEIGHTS: [f64; 6] = [1e-5, 1e-3, 0.1, 10.0, 1e3, 1e5];
+    let full = SVector::<f32, 6>::repeat(1.0);
+    let limits =
+        Limits::between(SMatrix::identity(), &SVector::zeros(), &full, full / 2.0).unwrap();
+    let mut solver: ActiveSet<f32, Const<6>, Const<6>> =
+        ActiveSet::new(&limits, &SMatrix::identity()).unwrap();
+    let mut random = Random(3);
+    for _ in 0..200 {
+        let factor = SMatrix::from_fn(|_, j| convert(random.next() * WEIGHTS[j]));
+        solver
+            .set_factored_metric(&SMatrix::identity(), &factor)
+            .unwrap();
+        for _ in 0..20 {
+            let desired: [f32; 6] = std::array::from_fn(|_| convert(5.0 * random.next()));
+            let mut input = [0.0; 6];
+            let allocation = solver.solve(&desired, &mut input);
+            assert_ne!(allocation.outcome, Outcome::Infeasible);
+            assert!(input.iter().all(|u| (0.0..=1.0).contains(u)), "{input:?}");
+        }
+    }
+}
