@@ -164,7 +164,7 @@ fn inertias() {
         &swap("izz=\"1\"", "izz=\"3\""),
         "link[base].inertial.inertia: the largest principal moment of inertia must not exceed the sum of the two others, but 3 > 1 + 1 kg m^2 about the centre of mass",
         "<inertia ixx=\"1\" iyy=\"1\" izz=\"3\"/>",
-        "`UrdfOptions::non_physical_inertia` can raise the moments to the nearest possible ones",
+        "`fly system --raise-inertias --toml` writes the system with the nearest possible moments, as `UrdfOptions::non_physical_inertia` reads it",
     );
     check(
         &swap("izz=\"1\"", ""),
@@ -187,6 +187,12 @@ fn documents() {
         "expected <robot>, found <sdf>",
         "<sdf version=\"1\"/>",
         "this is SDF, not URDF",
+    );
+    check(
+        "<mujoco model=\"m\"/>",
+        "expected <robot>, found <mujoco>",
+        "<mujoco model=\"m\"/>",
+        "this is MJCF, not URDF: convert it, or describe the system in TOML",
     );
     check(
         "<robot name=\"r\">\n  <link name=\"a\">\n</robot>",

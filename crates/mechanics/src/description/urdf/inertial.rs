@@ -202,7 +202,7 @@ fn refused(link: &Element<'_>, error: InertiaError<f64>) -> DescriptionError {
     let place = || link.required("inertial")?.required("inertia");
     match place() {
         Ok(place) => place.error(error).helped(Some(
-            "`UrdfOptions::non_physical_inertia` can raise the moments to the nearest possible ones",
+            "`fly system --raise-inertias --toml` writes the system with the nearest possible moments, as `UrdfOptions::non_physical_inertia` reads it",
         )),
         Err(error) => error,
     }

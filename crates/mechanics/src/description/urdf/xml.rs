@@ -122,7 +122,11 @@ impl<'a> Element<'a> {
             expected: format!("<{name}>"),
             found: format!("<{found}>"),
         };
-        let help = (found == "sdf").then_some("this is SDF, not URDF");
+        let help = match found {
+            "sdf" => Some("this is SDF, not URDF"),
+            "mujoco" => Some("this is MJCF, not URDF: convert it, or describe the system in TOML"),
+            _ => None,
+        };
         Err(root.error(problem).helped(help))
     }
 
