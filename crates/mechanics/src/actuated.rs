@@ -24,7 +24,7 @@ use crate::rope::RopeForces;
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 use between::BodyContacts;
 use contacts::GroundContacts;
-pub use frequency::{Surroundings, contact_frequency, contact_rate};
+pub use frequency::{Surroundings, contact_frequency, contact_rate, element_rate};
 pub use integrator::ContactIntegrator;
 pub use pairs::contact_pairs;
 use propulsion::Propulsion;

@@ -116,7 +116,7 @@ pub mod visual;
 
 pub use actuated::{
     ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, Surroundings, contact_frequency,
-    contact_pairs, contact_rate, sustained_fraction,
+    contact_pairs, contact_rate, element_rate, sustained_fraction,
 };
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};

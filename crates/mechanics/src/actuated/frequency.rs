@@ -82,6 +82,19 @@ pub fn contact_rate(
     Some(rate.max(relaxing).max(damped))
 }
 
+/// The fastest rate (1/s) of a system's own springs, dampers and drag in this configuration, the springs with their stiffness at rest: the step of RK4 times
+/// this rate should be at most 1. It is the larger of `sqrt(max eig M^-1 K)` and of half of the largest eigenvalue of `M^-1 D`. `None` without any, and if no
+/// mass moves.
+pub fn element_rate(system: &System, x: &[f64]) -> Option<f64> {
+    let about = Linearized::new(system, x)?;
+    let stiff = about.eigenvalue(&about.spring_stiffness()).max(0.0).sqrt();
+    let n = system.model.dof();
+    let mut damping = DMatrix::zeros(n, n);
+    (about.workspace).damping_matrix(&system.model, &mut damping);
+    let rate = stiff.max(0.5 * about.eigenvalue(&damping));
+    (rate > 0.0).then_some(rate)
+}
+
 /// The servos with the index of the velocity that each drives.
 fn servos(system: &System) -> impl Iterator<Item = (usize, &TiltServo)> {
     let velocity = |servo: &TiltServo| system.model.velocity_range(servo.joint).start;
@@ -175,6 +188,29 @@ impl<'a> Linearized<'a> {
         });
         let largest = self.eigenvalue(&sum) + among;
         (largest > 0.0).then_some(largest)
+    }
+
+    /// The Hessian of the springs between bodies and in joints, as if all of them were at rest.
+    fn spring_stiffness(&self) -> DMatrix<f64> {
+        let model = &self.system.model;
+        let n = model.dof();
+        let mut sum = DMatrix::zeros(n, n);
+        for spring in model.springs() {
+            // The bodies of a model have their names.
+            let [Ok(a), Ok(b)] = [&spring.a, &spring.b].map(|name| model.body_id(name)) else {
+                continue;
+            };
+            let mut J = Matrix6xX::zeros(n);
+            self.workspace.jacobian(a, b, &mut J);
+            sum += J.transpose() * spring.stiffness.matrix6() * J;
+        }
+        for body in model.bodies() {
+            if let Some(spring) = model.joint_spring(body) {
+                let velocity = model.velocity_range(body).start;
+                sum[(velocity, velocity)] += spring.stiffness;
+            }
+        }
+        sum
     }
 
     /// The Jacobian of the relative velocity of two shapes where they are nearest to each other.

@@ -58,6 +58,7 @@ mod servos;
 #[path = "../special_bodies/mod.rs"]
 mod special_bodies;
 mod springs;
+mod stiff_elements;
 mod systems;
 mod urdf;
 mod urdf_errors;

@@ -2,7 +2,9 @@
 
 use fly_hal::{Error, Spanned};
 use fly_mechanics::contact::{BodyContact, Compliance, Friction};
-use fly_mechanics::{Surroundings, System, contact_frequency, contact_pairs, contact_rate};
+use fly_mechanics::{
+    Surroundings, System, contact_frequency, contact_pairs, contact_rate, element_rate,
+};
 use serde::Deserialize;
 
 use super::Number;
@@ -153,9 +155,19 @@ impl CollisionKeys {
     }
 }
 
-/// The longest step of the integration for the contacts and stops of a system, s; infinite if it has none.
-pub(super) fn longest_step(variant: &Variant, contacts: &Contacts) -> f64 {
-    let surroundings = contacts.surroundings();
-    let rate = contact_rate(&variant.system, surroundings, &variant.x, IMPACT);
-    rate.map_or(f64::INFINITY, |rate| 1.0 / rate)
+/// The longest step of the integration of a system, s, and what asks for it; infinite if nothing does.
+pub(super) fn longest_step(variant: &Variant, contacts: &Contacts) -> (f64, &'static str) {
+    let (system, x) = (&variant.system, variant.x.as_slice());
+    let rates = [
+        (
+            contact_rate(system, contacts.surroundings(), x, IMPACT),
+            "contacts, stops and ropes",
+        ),
+        (element_rate(system, x), "joints, springs and dampers"),
+    ];
+    let steps = rates
+        .into_iter()
+        .filter_map(|(rate, of)| Some((rate?.recip(), of)));
+    let shortest = steps.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    shortest.unwrap_or((f64::INFINITY, ""))
 }

@@ -139,20 +139,20 @@ pub(super) fn plant(
         return Err(placed(Error::configuration(message).with_help(help)));
     }
     let steps = variants.iter().map(|variant| {
-        let longest = longest_step(variant, &contacts);
-        (longest, variant.by.as_str())
+        let (longest, of) = longest_step(variant, &contacts);
+        (longest, of, variant.by.as_str())
     });
-    let shortest = steps.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let (longest, by) = shortest.unwrap_or((f64::INFINITY, ""));
+    let shortest = steps.min_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    let (longest, of, by) = shortest.unwrap_or((f64::INFINITY, "", ""));
     if step > longest {
         let needed = (1.0 / rate_hz / longest).ceil();
         let message = format!(
-            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of contacts, stops and ropes{by}, found {step} s"
+            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of {of}{by}, found {step} s"
         );
         let help = if needed > 1000.0 {
             "they are too stiff for the masses that move on them".to_owned()
         } else {
-            format!("`substeps = {needed}` is enough; so is less stiffness")
+            format!("`substeps = {needed}` is enough; so is less stiffness or damping")
         };
         return Err(placed(Error::configuration(message).with_help(help)));
     }

@@ -205,6 +205,35 @@ fn steps_that_are_too_long_for_a_lag() {
     assert!(Simulation::configure(&enough).is_ok());
 }
 
+#[test]
+fn steps_that_are_too_long_for_a_damped_joint() {
+    // A link of a robot as its URDF has it: it decays in 0.1 ms.
+    let keys = |substeps| {
+        format!(
+            "substeps = {substeps}\nvehicle = {{ name = 'arm', bodies = {{ link = {{ \
+             joint = {{ type = 'revolute', axis = [0, 0, 1], damping = 0.1 }}, mass = 0.02, inertia = [1e-5, 1e-5, 1e-5] }} }} }}"
+        )
+    };
+    let (few, enough) = (keys(9), keys(10));
+    let [few, enough] = [&few, &enough].map(|keys| Configuration {
+        rate_hz: 500.0,
+        ..Configuration::new(keys, CUBE)
+    });
+    let Err(error) = Simulation::configure(&few) else {
+        panic!("accepted")
+    };
+    assert!(
+        error.message.starts_with(
+            "expected simulation steps of at most 2.000e-4 s for the stiffness and damping of joints, springs and dampers, found"
+        ),
+        "{}",
+        error.message
+    );
+    let help = "`substeps = 10` is enough; so is less stiffness or damping";
+    assert_eq!(error.help.as_deref(), Some(help));
+    assert!(Simulation::configure(&enough).is_ok());
+}
+
 /// A cube, a second free body, and a rod on a hinge.
 const PAIR: &str = "vehicle = { name = 'pair', bodies = { \
     cube = { mass = 2, inertia = [0.02, 0.03, 0.04] }, \
