@@ -87,8 +87,7 @@ pub enum PoleError {
     Unstable([f64; 4]),
     /// The actuators are not those of a matched vehicle: thrust along body z and three torques.
     #[error(
-        "poles are for vehicles with one thrust along body z and three torques (4 independent inputs): {0}; give the \
-         desired energies of each pair instead"
+        "poles are for vehicles with one thrust along body z and three torques (4 independent inputs): {0}"
     )]
     Vehicle(String),
     /// The body's drag alone exceeds the damping that these poles allow.
@@ -167,21 +166,24 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
     let missing = complement(&about_center);
     if missing.ncols() != 2 {
         let rank = 6 - missing.ncols();
-        return Err(PoleError::Vehicle(format!(
-            "the inputs span {rank} directions"
-        )));
+        let span = format!("the inputs span {rank} directions");
+        return Err(PoleError::Vehicle(if rank > 4 {
+            span + PAIRS
+        } else {
+            format!("{span}, {}", lack(&about_center))
+        }));
     }
     let sides: Matrix2<f64> = missing.fixed_view::<2, 2>(0, 0).into_owned();
     let Some(inverse) = sides.try_inverse() else {
         return Err(PoleError::Vehicle(
-            "the inputs can produce a side force without a torque".into(),
+            "the inputs can produce a side force without a torque".to_owned() + PAIRS,
         ));
     };
     let form = missing * inverse;
     let foreign = [(2, 0), (2, 1), (3, 0), (4, 1), (5, 0), (5, 1)].map(|at| form[at].abs());
     if foreign.iter().any(|x| *x > 1e-6) {
         return Err(PoleError::Vehicle(
-            "a side force is coupled to lift, or to a torque about an axis that is not perpendicular to it".into(),
+            "a side force is coupled to lift, or to a torque about an axis that is not perpendicular to it".to_owned() + PAIRS,
         ));
     }
     let (m, Theta) = (inertia.mass(), inertia.inertia_about_center());
@@ -193,7 +195,8 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
     {
         return Err(PoleError::Vehicle(
             "a side force is coupled to a torque, and the products of inertia about the centre of mass couple that to other axes"
-                .into(),
+                .to_owned()
+                + PAIRS,
         ));
     }
     Ok([levers[(1, 0)], -levers[(0, 1)]])
@@ -320,6 +323,43 @@ impl MatchedParameters {
             moment(self.mass, self.mass_height, &self.inertia_moment),
         )
     }
+}
+
+/// What controls a vehicle without such poles.
+const PAIRS: &str = "; give the desired energies of each pair instead";
+
+/// What of the thrust along z and the torques about the centre of mass these inputs cannot make, in words, and what would.
+fn lack(about_center: &Matrix6xX<f64>) -> String {
+    const NAMES: [&str; 4] = [
+        "thrust along z",
+        "torque about x",
+        "torque about y",
+        "torque about z",
+    ];
+    const SLACK: f64 = 1e-6;
+    let without = complement(&about_center.fixed_rows::<4>(2).into_owned());
+    let parts = [0, 1, 2, 3].map(|axis| without.row(axis).norm());
+    let named = |is: fn(f64) -> bool| {
+        let names = NAMES.iter().zip(parts).filter(|(_, part)| is(*part));
+        let names: Vec<&str> = names.map(|(name, _)| *name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    let missing = named(|part| part > 1.0 - SLACK).map(|names| format!("without {names}"));
+    let coupled = named(|part| part > SLACK && part <= 1.0 - SLACK);
+    let coupled = coupled.map(|names| format!("not each by itself: {names}"));
+    let mut text: Vec<String> = [missing, coupled].into_iter().flatten().collect();
+    if parts[3] > SLACK {
+        text.push(
+            "a torque about z takes rotors whose `drag_ratio` have both signs, or that are tilted"
+                .to_owned(),
+        );
+    }
+    if parts[1] > SLACK || parts[2] > SLACK {
+        text.push(
+            "torques about x and y take rotors on all sides of the centre of mass".to_owned(),
+        );
+    }
+    text.join("; ")
 }
 
 #[cfg(test)]

@@ -144,6 +144,11 @@ pub enum TuningError {
     /// An attitude specification for a system without one.
     #[error("only a vehicle of one body has poles of its attitude; leave them out")]
     Attitude,
+    /// A system that nothing drives.
+    #[error(
+        "no input moves the system: expected rotors or motors; describe them in `[[rotors]]` or `[[motors]]`"
+    )]
+    NoInputs,
     /// An underactuated system other than a vehicle.
     #[error(
         "the inputs move the system in {rank} of its {dof} degrees of freedom: the joints cannot have independent poles. {}tate feedback \
@@ -449,7 +454,10 @@ pub fn joint_loops(
         return Err(TuningError::Attitude);
     }
     if rank < dof {
-        return Err(TuningError::Underactuated { rank, dof });
+        return Err(match rank {
+            0 => TuningError::NoInputs,
+            _ => TuningError::Underactuated { rank, dof },
+        });
     }
     if let PoleSpec::WithLag(..) = motion {
         return Err(TuningError::LagOfJoints);

@@ -496,6 +496,7 @@ fn every_shipped_system_is_tuned_or_says_why_not() {
                 _ => {
                     let (_, stderr) = ends(2);
                     let is_why = stderr.starts_with("error: the inputs move the system in ")
+                        || stderr.starts_with("error: no input moves the system: expected rotors or motors")
                         || stderr.starts_with("error: no energies were found that the inputs can follow with these poles")
                         || stderr.starts_with("error: the system cannot rest there")
                         || stderr.starts_with("error: `differential drive` rolls: no smooth law stabilises it at rest");

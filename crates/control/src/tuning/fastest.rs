@@ -34,7 +34,7 @@ pub struct Fastest {
 /// No bandwidth in the range meets the requirements.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "no {motion} between {least:.3} and {most:.0} rad/s keeps the margins: at {least:.3} rad/s {limit}; at {nearest:.3} rad/s {nearest_limit}"
+    "no {motion} between {least:.3} and {most:.0} rad/s keeps the margins: {}", self.limits()
 )]
 pub struct NoFeasibleBandwidth {
     /// The motion.
@@ -49,6 +49,18 @@ pub struct NoFeasibleBandwidth {
     pub nearest: f64,
     /// The requirement violated there.
     pub nearest_limit: BandwidthLimit,
+}
+
+impl NoFeasibleBandwidth {
+    /// Both requirements with their bandwidths, or the one reason why there are no parameters at any.
+    fn limits(&self) -> String {
+        let (limit, nearest) = (&self.limit, &self.nearest_limit);
+        if limit == nearest && matches!(limit, BandwidthLimit::Parameters(_)) {
+            return limit.to_string();
+        }
+        let (least, at) = (self.least, self.nearest);
+        format!("at {least:.3} rad/s {limit}; at {at:.3} rad/s {nearest}")
+    }
 }
 
 /// The ratio of successive bandwidths tested.

@@ -266,3 +266,32 @@ fn many_steps_of_delay_are_looked_at_by_frequencies() {
     };
     assert!(!short(0.95 * margin) && short(1.05 * margin));
 }
+
+#[test]
+fn without_parameters_at_any_bandwidth_the_reason_stands_once() {
+    let text = QUADCOPTER.replace("drag_ratio", "# drag_ratio");
+    let system = System::from_toml(&text).expect("a quadcopter");
+    let x = system.model.neutral_configuration();
+    let error = of(ApproachSettings::default())
+        .fastest(&system, &x, None, &demands(false))
+        .expect_err("refused")
+        .to_string();
+    assert!(
+        error.contains("keeps the margins: there are no parameters: poles"),
+        "{error}"
+    );
+    assert_eq!(
+        error.matches("without torque about z").count(),
+        1,
+        "{error}"
+    );
+}
+
+#[test]
+fn a_system_without_inputs_has_no_joint_loops() {
+    let text = "name = 'arm'\n[bodies.link]\njoint = { type = 'revolute', axis = [0, 0, 1] }\nmass = 1\ninertia = [1, 1, 1]\n";
+    let system = System::from_toml(text).expect("an arm");
+    let poles = PoleSpec::Bandwidth(2.0);
+    let found = fly_control::tuning::joint_loops(&system, &[0.0], &poles, None);
+    assert_eq!(found, Err(fly_control::tuning::TuningError::NoInputs));
+}

@@ -204,6 +204,31 @@ fn pairs_that_cannot_be_used_name_the_key() {
 }
 
 #[test]
+fn poles_of_a_vehicle_without_them_name_what_its_inputs_lack() {
+    let lacks = |quadcopter: String, expected: &str| {
+        let vehicles = "poles: poles are for vehicles with one thrust along body z and three torques (4 independent inputs): the inputs span";
+        let found = refused(&quadcopter, QUADCOPTER_POLES);
+        assert_eq!(found, format!("{vehicles} {expected}"));
+    };
+    let about_z =
+        "a torque about z takes rotors whose `drag_ratio` have both signs, or that are tilted";
+    lacks(
+        QUADCOPTER.replace("drag_ratio = -0.016", "drag_ratio = 0.016"),
+        &format!("3 directions, not each by itself: thrust along z, torque about z; {about_z}"),
+    );
+    lacks(
+        QUADCOPTER.replace("drag_ratio", "# drag_ratio"),
+        &format!("3 directions, without torque about z; {about_z}"),
+    );
+    lacks(
+        QUADCOPTER
+            .replace("position = [0.18,", "position = [0.0,")
+            .replace("position = [-0.18,", "position = [0.0,"),
+        "3 directions, without torque about y; torques about x and y take rotors on all sides of the centre of mass",
+    );
+}
+
+#[test]
 fn poles_that_cannot_be_used_name_the_key() {
     let poles = |from: &str, to: &str| QUADCOPTER_POLES.replace(from, to);
     check(&[
