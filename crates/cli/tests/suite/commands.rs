@@ -81,6 +81,50 @@ fn check_finds_what_a_flight_would_fail_on() {
 }
 
 #[test]
+fn check_warns_of_numbers_in_other_units() {
+    let folder = Folder::new();
+    let warned = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments: Vec<&str> = ["check", "--config", "quadcopter"]
+            .into_iter()
+            .chain(sets)
+            .collect();
+        let output = folder.fly(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        let report = String::from_utf8(output.stdout).unwrap();
+        let warning = report.lines().find(|line| line.contains("WARNING: rotor"));
+        warning
+            .unwrap_or_else(|| panic!("{report}"))
+            .trim()
+            .to_owned()
+    };
+    // In g m² the inertia leaves 11e-6 / (0.9 0.18²) of the mass for a motor.
+    assert_eq!(
+        warned(&["vehicle.bodies.airframe.inertia=[6e-6, 6e-6, 11e-6]"]),
+        "WARNING: rotor `front` is 0.180 m from the centre of mass, where the inertia leaves at most 0.038 % of the mass: expected positions in m, the \
+         inertia in kg m^2"
+    );
+    // In mm.
+    let drags: Vec<String> = (0..4)
+        .map(|i| {
+            format!(
+                "vehicle.rotors.{i}.drag_ratio={}",
+                if i % 2 == 0 { -16 } else { 16 }
+            )
+        })
+        .chain(["vehicle.rotors.0.radius=0.12".to_owned()])
+        .collect();
+    let drags: Vec<&str> = drags.iter().map(String::as_str).collect();
+    let found = warned(&drags);
+    assert!(
+        found.contains(
+            "has a drag torque of 16.0 N m per N of thrust, more than its radius of 0.120 m"
+        ),
+        "{found}"
+    );
+}
+
+#[test]
 fn backends_are_listed() {
     let report = output(&["backends"]);
     for name in ["quadcopter", "replay", "sim", "tricopter"] {

@@ -207,6 +207,13 @@ fn nothing_is_overwritten_and_nothing_is_left_behind() {
         2,
         "error: this vehicle cannot fly: its rotors lift 0.786 times its weight, expected at least 1.2 times: a --thrust of at least 3.05 N, or less mass\n",
     );
+    // Grams for newtons: 938 * 5.4 / 13.734, of which 3 % are 11 times the weight.
+    let grams = [&good[..], &["--thrust", "938"]].concat();
+    folder.fails(
+        &grams,
+        2,
+        "error: this vehicle cannot hover: its rotors lift 369 times its weight, and 3 % of that when they idle; expected at most 30 times: a --thrust of at most 76.3 N\n",
+    );
     folder.fails(
         &[
             "new",

@@ -13,6 +13,9 @@ use fly_control::inputs::rank;
 /// A vehicle that can lift less than this many times its weight has hardly anything left to correct errors.
 const LEAST_LIFT: f64 = 1.1;
 
+/// Less of the mass than this is not at the place of a rotor with its motor.
+const LEAST_SHARE: f64 = 1e-3;
+
 pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     let rotors = &vehicle.rotors;
     let inputs = rotors.input_dim();
@@ -25,6 +28,7 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
             rotors.as_slice().len()
         ),
     );
+    implausible(vehicle, findings);
     let B = rotors.input_matrix();
     let rank = rank(&DMatrix::from_fn(6, inputs, |i, j| B[(i, j)]));
     let kind = if rank == 6 {
@@ -42,6 +46,50 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
         format_args!("{inputs}, rank {rank}: {kind}{}", redundant(inputs, rank)),
     );
     hover(vehicle, findings);
+}
+
+/// Numbers that no vehicle has, as those in another unit are.
+fn implausible(vehicle: &Vehicle, findings: &mut Findings) {
+    let inertia = vehicle.body.inertia();
+    let moments = inertia.inertia_about_center().symmetric_eigenvalues();
+    // So much of the mass, at most, is where a rotor is: a mass m at the distance d adds m d² to the moments of inertia.
+    let shares = vehicle.rotors.as_slice().iter().map(|rotor| {
+        let distance = (rotor.position - inertia.center_of_mass()).norm();
+        (
+            moments.max() / (inertia.mass() * distance * distance),
+            distance,
+            rotor,
+        )
+    });
+    if let Some((share, distance, rotor)) = shares.min_by(|(a, ..), (b, ..)| a.total_cmp(b))
+        && share < LEAST_SHARE
+    {
+        findings.warning(
+            "",
+            format_args!(
+                "rotor `{}` is {} m from the centre of mass, where the inertia leaves at most {} % of the mass: expected positions in m, the inertia in kg m^2",
+                rotor.name,
+                significant(distance, 3),
+                significant(100.0 * share, 2)
+            ),
+        );
+    }
+    for rotor in vehicle.rotors.as_slice() {
+        if let Some(radius) = rotor.propeller.radius
+            && rotor.drag_ratio.abs() > radius
+        {
+            findings.warning(
+                "",
+                format_args!(
+                    "rotor `{}` has a drag torque of {} N m per N of thrust, more than its radius of {} m: expected `drag_ratio` in m, about an eighth of the radius",
+                    rotor.name,
+                    significant(rotor.drag_ratio.abs(), 3),
+                    significant(radius, 3)
+                ),
+            );
+            break;
+        }
+    }
 }
 
 /// Describes how many more inputs there are than needed.

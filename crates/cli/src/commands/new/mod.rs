@@ -25,6 +25,8 @@ use vehicle::Body;
 
 /// Smallest thrust-to-weight ratio with which a vehicle can fly.
 const LEAST_RATIO: f64 = 1.2;
+/// Largest one with which it can hover, since idling rotors lift [`estimate::IDLE`] of it.
+const GREATEST_RATIO: f64 = 30.0;
 
 /// The requested vehicle.
 #[derive(Clone, Debug)]
@@ -71,6 +73,17 @@ pub fn run(
                 "this vehicle cannot fly: its rotors lift {} times its weight, expected at least {LEAST_RATIO} times: a --thrust of at least {} N, or less mass",
                 significant(ratio, 3),
                 significant(estimate.thrust * LEAST_RATIO / ratio, 3)
+            ),
+        ));
+    }
+    if ratio > GREATEST_RATIO {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "this vehicle cannot hover: its rotors lift {} times its weight, and {} % of that when they idle; expected at most {GREATEST_RATIO} times: a --thrust of at most {} N",
+                significant(ratio, 3),
+                100.0 * estimate::IDLE,
+                significant(estimate.thrust * GREATEST_RATIO / ratio, 3)
             ),
         ));
     }
