@@ -121,7 +121,7 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
     {
         return Err(Failure::new(Exit::Usage, error));
     }
-    let start = model.start();
+    let start = model.start()?;
     let (settings, found) = parameters(&model, &start, options, arguments)?;
     let controller = model.build_controller(&settings)?;
     let mut rest = start;

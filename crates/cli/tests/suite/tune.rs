@@ -649,6 +649,30 @@ fn controllers_that_people_know_take_poles_too() {
     );
 }
 
+/// A system is tuned where its reference begins: one that cannot be read must not be replaced by another configuration.
+#[test]
+fn a_wrong_reference_of_a_system_is_no_other_configuration() {
+    let folder = Folder::new();
+    let fails = |set: &str, expected: &str| {
+        let arguments = [
+            "tune",
+            "--config",
+            "examples/arm-joints.toml",
+            "--bandwidth",
+            "2",
+            "--set",
+            set,
+        ];
+        let (_, stderr) = folder.ends(&arguments, 2);
+        assert!(stderr.contains(expected), "{set}: {stderr}");
+    };
+    fails(
+        "reference.joints.flange.amplitud=1",
+        "unknown key `reference.joints.flange.amplitud`",
+    );
+    fails("reference.joints.nosuch.offset=1", "nosuch");
+}
+
 /// In a file as on the command line.
 fn infinite_errors_have_no_cost(folder: &Folder, file: &str) {
     let free = [

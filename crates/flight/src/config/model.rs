@@ -69,19 +69,24 @@ impl Model {
         })
     }
 
-    /// The start of the reference or, if there is none for a system, the neutral configuration; for a vehicle, a level
-    /// one.
-    pub fn start(&self) -> Vec<f64> {
-        let mut start = SystemPoint::new(&self.system.model);
-        if self.vehicle.is_none()
-            && self.document.entry("reference").is_some()
-            && let Ok(settings) = reference::read(&self.document)
-            && let Ok(mut trajectory) = settings.build_for_system(&self.system)
-            && trajectory.at(0.0, &mut start).is_err()
-        {
-            start = SystemPoint::new(&self.system.model);
+    /// The start of the reference or, if there is none for a system or it has no start, the neutral configuration; for a vehicle, a
+    /// level one.
+    ///
+    /// # Errors
+    /// The reference of a system is invalid; located at the setting at fault.
+    pub fn start(&self) -> Result<Vec<f64>, ConfigError> {
+        let neutral = || SystemPoint::new(&self.system.model);
+        if self.vehicle.is_some() || self.document.entry("reference").is_none() {
+            return Ok(neutral().configuration);
         }
-        start.configuration
+        let reference = reference::read(&self.document)?.build_for_system(&self.system);
+        let mut trajectory =
+            reference.map_err(|error| controller::explain(&self.document, "reference", &error))?;
+        let mut start = neutral();
+        if trajectory.at(0.0, &mut start).is_err() {
+            start = neutral();
+        }
+        Ok(start.configuration)
     }
 
     /// The controller of the system with these settings.
