@@ -28,6 +28,9 @@ use super::thrust::ThrustMap;
 /// How long `start` waits for the state after the heartbeat, ns. A missing state is not an error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
 
+/// How long other autopilots are listened for before a vehicle is commanded, or its actuators are tested, ns: each sends a heartbeat a second.
+pub(super) const OTHERS_WAIT: i64 = 1_200_000_000;
+
 /// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after 10 s at the earliest.
 const LANDING_WAIT: i64 = 6_000_000_000;
 
@@ -155,6 +158,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
         let deadline = Deadline::after(self.settings.connect_timeout).0;
         let found = vehicle.find(deadline)?;
+        let others = monotonic_now().saturating_add(OTHERS_WAIT);
         self.check_type(&found)?;
         let until = deadline.min(monotonic_now().saturating_add(STATE_WAIT));
         let state = vehicle.wait(until, |state| missing(state).is_empty());
@@ -167,6 +171,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         }
         self.compare_rates();
         let commanded = if self.armed {
+            vehicle.expect_alone(others)?;
             Some(self.prepare(&mut vehicle, &found)?)
         } else {
             None

@@ -28,6 +28,8 @@ enum Peer {
         last: Option<SocketAddr>,
         /// Signatures tell who is who: all are read at all times, and nobody is answered who has not signed.
         authenticated: bool,
+        /// Whether a datagram of somebody else was dropped and reported.
+        told: bool,
     },
 }
 
@@ -37,6 +39,7 @@ impl Peer {
             heard: None,
             last: None,
             authenticated,
+            told: false,
         }
     }
 
@@ -54,13 +57,22 @@ impl Peer {
             heard,
             last,
             authenticated,
+            told,
         } = self
         else {
             return self.address() == Some(from);
         };
         match heard {
             Some((address, at, _)) if *address == from => *at = now,
-            Some((_, at, true)) if !*authenticated && now.duration_since(*at) <= PEER_SILENCE => {
+            Some((address, at, true))
+                if !*authenticated && now.duration_since(*at) <= PEER_SILENCE =>
+            {
+                if !std::mem::replace(told, true) {
+                    tracing::warn!(
+                        "{from} sends to this port as well and is not listened to, since {address} is the vehicle: if it is \
+                         another vehicle, give each a port of its own, or say with `system` which one is meant"
+                    );
+                }
                 return false;
             }
             None if !*authenticated => *heard = Some((from, now, false)),

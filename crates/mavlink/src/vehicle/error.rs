@@ -22,6 +22,19 @@ pub enum VehicleError {
         /// What was heard instead, and what may help.
         instead: String,
     },
+    /// The link carries several autopilots, and nothing says which one is meant.
+    #[error(
+        "several autopilots are heard on `{address}`: {first}, which was first, and {others}; expected one: set `system` to the \
+         system id of the one that is meant"
+    )]
+    Several {
+        /// The link.
+        address: Address,
+        /// System and component id of the one that was heard first.
+        first: String,
+        /// The others, with their kinds.
+        others: String,
+    },
     /// The vehicle is of another kind than expected.
     #[error(
         "expected a {expected}, but the vehicle with system id {system} reports that it is a {found}"
@@ -84,6 +97,14 @@ fn rejected(statistics: &Statistics) -> Option<String> {
     ))
 }
 
+/// Senders: system and component id, and kind.
+pub(super) fn listed(senders: &[(u32, u8, MavType)]) -> String {
+    let named = senders
+        .iter()
+        .map(|(system, component, kind)| format!("{system}/{component} ({})", type_name(*kind)));
+    named.collect::<Vec<_>>().join(", ")
+}
+
 /// Describes what a link received instead of the vehicle's heartbeat.
 pub(super) fn heard_instead(
     wanted: Option<u8>,
@@ -92,11 +113,7 @@ pub(super) fn heard_instead(
     link_error: Option<String>,
 ) -> String {
     if !others.is_empty() {
-        let mut text = "heartbeats came only from".to_owned();
-        for (i, (system, component, kind)) in others.iter().enumerate() {
-            let comma = if i > 0 { "," } else { "" };
-            let _ = write!(text, "{comma} {system}/{component} ({})", type_name(*kind));
-        }
+        let mut text = format!("heartbeats came only from {}", listed(others));
         if let Some(wanted) = wanted {
             let _ = write!(text, ", and system id {wanted} is configured");
         }

@@ -115,6 +115,8 @@ struct Observed {
     vehicle: Option<(u32, u8)>,
     /// Other senders heard before the vehicle, for the error message.
     others: Vec<(u32, u8, MavType)>,
+    /// Autopilots of other systems, heard after the vehicle that was taken because it was heard first.
+    rivals: Vec<(u32, u8, MavType)>,
     rates: Vec<Rate>,
     clock: Option<ClockOffset>,
     version: Option<Version>,
@@ -213,6 +215,27 @@ impl Vehicle {
                 self.link.last_error(),
             ),
         })
+    }
+
+    /// Waits for heartbeats of other autopilots until `deadline` (ns of `CLOCK_MONOTONIC`), unless
+    /// [`VehicleSettings::system`] says which one is meant.
+    ///
+    /// # Errors
+    /// [`VehicleError::Several`]: which one is heard first is chance.
+    pub fn expect_alone(&self, deadline: i64) -> Result<(), VehicleError> {
+        if self.wanted.is_some() {
+            return Ok(());
+        }
+        self.wait_for(deadline, |observed| !observed.rivals.is_empty());
+        let (first, rivals) = self.look(|observed| (observed.vehicle, observed.rivals.clone()));
+        match first {
+            Some((system, component)) if !rivals.is_empty() => Err(VehicleError::Several {
+                address: self.address.clone(),
+                first: format!("{system}/{component}"),
+                others: error::listed(&rivals),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the newest state as soon as it is `enough`, else the state at `deadline` (ns of `CLOCK_MONOTONIC`).
@@ -432,9 +455,10 @@ struct Observer {
 
 impl Listener for Observer {
     fn message(&mut self, received: Received, sender: &mut Sender) {
-        let others = self.observed.others.len();
+        let heard = |observed: &Observed| observed.others.len() + observed.rivals.len();
+        let before = heard(&self.observed);
         if !self.observed.is_of_vehicle(&received, self.wanted) {
-            if self.observed.others.len() != others {
+            if heard(&self.observed) != before {
                 self.publish(true);
             }
             return;
@@ -524,6 +548,9 @@ impl Observer {
             if newest.others.len() != observed.others.len() {
                 newest.others.clone_from(&observed.others);
             }
+            if newest.rivals.len() != observed.rivals.len() {
+                newest.rivals.clone_from(&observed.rivals);
+            }
         });
         while let Ok(waiter) = self.woken.pop() {
             self.waiter = Some(waiter);
@@ -556,12 +583,27 @@ impl Observed {
         let MavMessage::HEARTBEAT(m) = &received.message else {
             return false;
         };
-        if self.vehicle.is_some() {
-            return false;
-        }
         let other = (received.system, received.component, m.mavtype);
-        if self.others.len() < MOST_OTHERS && !self.others.contains(&other) {
-            self.others.push(other);
+        let list = match self.vehicle {
+            None => &mut self.others,
+            Some((system, _))
+                if wanted.is_none()
+                    && system != received.system
+                    && Heartbeat::from(m).is_autopilot() =>
+            {
+                &mut self.rivals
+            }
+            Some(_) => return false,
+        };
+        if list.len() < MOST_OTHERS && !list.contains(&other) {
+            list.push(other);
+            if let Some((system, component)) = self.vehicle {
+                tracing::warn!(
+                    "another autopilot is on this link, {}; {system}/{component} was heard first and is the vehicle: \
+                     `system` says which one is meant",
+                    error::listed(&[other])
+                );
+            }
         }
         false
     }

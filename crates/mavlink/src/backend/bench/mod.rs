@@ -16,6 +16,7 @@ use super::autopilot::Autopilot;
 use super::hil;
 use super::preflight::{Health, read_parameters};
 use super::settings::Settings;
+use super::vehicle::OTHERS_WAIT;
 use crate::outputs::{self, Output, OutputMap};
 use crate::{Address, Command, Outcome, Vehicle, VehicleSettings, autopilot_name, type_name};
 use drive::{ActuatorNumber, Drive, places};
@@ -204,7 +205,7 @@ impl Bench {
     /// Waits for the vehicle.
     ///
     /// # Errors
-    /// Nobody is heard, it is neither PX4 nor `ArduPilot`, or it is armed.
+    /// Nobody is heard, or several are, it is neither PX4 nor `ArduPilot`, or it is armed.
     pub fn connect(&self) -> Result<Connection, BenchError> {
         let vehicle = Vehicle::open(&self.address, &self.vehicle)
             .map_err(|error| BenchError::Link(error.to_string()))?;
@@ -212,6 +213,7 @@ impl Bench {
             return Err(BenchError::Command(crate::CommandError::ListenOnly));
         }
         let found = vehicle.find(Deadline::after(self.connect_timeout).0)?;
+        vehicle.expect_alone(monotonic_now().saturating_add(OTHERS_WAIT))?;
         let make = autopilot_name(found.heartbeat.autopilot);
         let autopilot = Autopilot::of(&found.heartbeat)
             .ok_or_else(|| BenchError::Autopilot(make.to_string()))?;

@@ -489,7 +489,11 @@ fn boot_ms(now: i64) -> u32 {
 
 impl From<VehicleError> for Error {
     fn from(error: VehicleError) -> Self {
-        Self::new(ErrorKind::Timeout, error.to_string())
+        let kind = match error {
+            VehicleError::Several { .. } => ErrorKind::Refused,
+            _ => ErrorKind::Timeout,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 

@@ -318,6 +318,8 @@ impl Session {
             let why = format!("the vehicle is not ready: it {TWO}");
             return Err(Error::new(ErrorKind::Refused, why));
         }
+        // One that was silent when the flight began.
+        vehicle.expect_alone(now)?;
         match arm.step {
             ArmStep::Check => {
                 let faults = self.health.faults(state, now, self.stale);

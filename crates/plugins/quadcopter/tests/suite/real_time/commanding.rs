@@ -360,7 +360,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 22] = [
+    let cases: [fn(); 23] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
@@ -372,6 +372,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         a_parameter_whose_requests_are_lost_is_asked_for_again,
         parameters_of_an_armed_vehicle_are_left_alone,
         two_vehicles_of_one_number_are_not_armed,
+        one_of_two_vehicles_is_armed_where_it_is_named,
         what_may_be_armed_is_disarmed,
         a_flight_that_ends_while_it_arms_leaves_it_disarmed,
         wrong_parameters_are_not_flown_with,
@@ -688,6 +689,29 @@ fn two_vehicles_of_one_number_are_not_armed() {
         (&report["armed"], &report["modes"]),
         (&Value::from(0), &serde_json::json!([]))
     );
+}
+
+/// Which of them is heard first is chance.
+fn one_of_two_vehicles_is_armed_where_it_is_named() {
+    let options = ["other=2", "other_at=-2"];
+    let Some(flight) = Flight::new("px4", &options, "set_parameters = true\n") else {
+        return;
+    };
+    let error = flight.err().expect("two vehicles, and neither is named");
+    assert_eq!(error.kind, ErrorKind::Refused);
+    for expected in ["1/1", "2/1", "set `system`"] {
+        assert!(error.message.contains(expected), "{error}");
+    }
+    let named = "system = 1\nset_parameters = true\n";
+    let Some(flight) = Flight::new("px4", &options, named) else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    flight.instance.disarm().unwrap();
+    flight.complete(5).unwrap();
+    let (report, _) = flight.end();
+    assert_eq!(report["armed"], Value::from(1));
 }
 
 fn wrong_parameters_are_not_flown_with() {
