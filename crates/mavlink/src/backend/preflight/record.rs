@@ -96,7 +96,10 @@ impl Record {
         for (name, before, set) in entries {
             text.push_str(&line(name, *before, *set));
         }
-        let new = self.path.with_extension("new");
+        // Nobody else's: not that of a file beside it, nor of another flight of this vehicle.
+        let mut new = self.path.clone().into_os_string();
+        new.push(format!(".{}.new", std::process::id()));
+        let new = PathBuf::from(new);
         let write = || -> std::io::Result<()> {
             if let Some(folder) = self.path.parent() {
                 fs::create_dir_all(folder)?;
@@ -106,6 +109,8 @@ impl Record {
             fs::rename(&new, &self.path)
         };
         write().map_err(|error| {
+            // Where it was not renamed, it is of no use.
+            let _ = fs::remove_file(&new);
             Error::io(
                 format_args!("cannot write `{}`", self.path.display()),
                 &error,
@@ -260,6 +265,21 @@ mod tests {
             "parameters-px4-1-00000000000012.txt"
         );
         assert_eq!(name(of(None)), "parameters-px4-1.txt");
+    }
+
+    /// Several flights may keep theirs in one folder, at the same time.
+    #[test]
+    fn files_that_differ_in_their_extensions_are_written_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = Record::at(folder.path().join("parameters.1"), None);
+        // What another flight is about to rename to `parameters.2`.
+        let theirs = folder.path().join("parameters.new");
+        std::fs::write(&theirs, "A i32 1 2\n").unwrap();
+        let entry = [("B".to_owned(), V::I32(3), V::I32(4))];
+        record.write(&entry).unwrap();
+        assert_eq!(record.read().unwrap(), entry);
+        assert_eq!(std::fs::read_to_string(theirs).unwrap(), "A i32 1 2\n");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]
