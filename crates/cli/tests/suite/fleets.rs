@@ -167,6 +167,14 @@ fn one_that_hits_the_ground_has_crashed_and_the_other_has_not() {
         let data: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(data["vehicles"][low]["verdict"], "crashed");
         assert_eq!(data["vehicles"][1 - low]["verdict"], "flown");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let named = format!("vehicle{{name={}}}", ["left", "right"][low]);
+        let of_ground = said
+            .lines()
+            .filter(|line| line.contains("touched the ground"));
+        let of_ground: Vec<_> = of_ground.collect();
+        assert_eq!(of_ground.len(), 1, "{said}");
+        contains(of_ground[0], &named);
     }
 }
 

@@ -37,6 +37,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fly_hal::{Clock, Instance};
+use tracing::Span;
 
 use crate::backend::Backend;
 use crate::config::{Diagnostic, FleetConfiguration};
@@ -70,6 +71,8 @@ struct Vehicle<'a> {
     /// The flight, until it has ended.
     flight: Option<Flight<'a>>,
     summary: Summary,
+    /// Names the vehicle before each of its messages.
+    span: Span,
 }
 
 impl<'a> Fleet<'a> {
@@ -103,15 +106,17 @@ impl<'a> Fleet<'a> {
             let of_vehicle = |error: FlightError| FlightError::of_vehicle(&member.name, error);
             let signals = Signals::of(&configuration.vehicles, index, system);
             let port = Port::new(Arc::clone(&world), &description, &signals);
+            let span = tracing::error_span!("vehicle", name = %member.name);
             let flight = port
                 .and_then(Instance::of)
                 .map_err(|error| FlightError::Backend(Diagnostic::new(error.message).into()))
-                .and_then(|port| Flight::new(&member.configuration, port, sink))
+                .and_then(|port| span.in_scope(|| Flight::new(&member.configuration, port, sink)))
                 .map_err(of_vehicle)?;
             vehicles.push(Vehicle {
                 name: member.name.clone(),
                 flight: Some(flight),
                 summary: Summary::default(),
+                span,
             });
         }
         Ok(Self {
@@ -138,7 +143,8 @@ impl Fleet<'_> {
     /// on.
     pub fn tick(&mut self) -> bool {
         for vehicle in &mut self.vehicles {
-            let ended = vehicle.flight.as_mut().and_then(Flight::tick);
+            let Vehicle { flight, span, .. } = vehicle;
+            let ended = span.in_scope(|| flight.as_mut().and_then(Flight::tick));
             vehicle.finish(ended);
         }
         let world = world::lock(&self.world);
@@ -150,7 +156,8 @@ impl Fleet<'_> {
     /// Ends all flights that are still under way, for a reason that comes from the caller or the user.
     pub fn end(&mut self, end: &End) {
         for vehicle in &mut self.vehicles {
-            let ended = (vehicle.flight.as_mut()).and_then(|flight| flight.end(end.clone()));
+            let Vehicle { flight, span, .. } = vehicle;
+            let ended = span.in_scope(|| flight.as_mut()?.end(end.clone()));
             vehicle.finish(ended);
         }
     }
@@ -211,7 +218,7 @@ impl Vehicle<'_> {
         if let Some(end) = end
             && let Some(flight) = self.flight.take()
         {
-            self.summary = flight.finish(end);
+            self.summary = self.span.in_scope(|| flight.finish(end));
         }
     }
 }
