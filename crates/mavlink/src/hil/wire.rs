@@ -1,7 +1,7 @@
 //! A TCP connection that one thread writes and reads alternately. Lockstep needs no more, and more threads would cost
 //! time.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Wire {
     /// For writing; the reader has the same socket.
     stream: TcpStream,
-    reader: MavlinkReader<TcpStream>,
+    reader: MavlinkReader<Interrupted>,
     dialect: CountingDialect,
     identity: Identity,
     sequence: u8,
@@ -51,7 +51,7 @@ impl Wire {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         Ok(Self {
-            reader: MavlinkReader::with_capacity(1 << 16, stream.try_clone()?),
+            reader: MavlinkReader::with_capacity(1 << 16, Interrupted::new(stream.try_clone()?)),
             stream,
             dialect: CountingDialect::default(),
             identity,
@@ -158,6 +158,35 @@ impl Wire {
 /// Longest read, shortened if less time is left.
 const LOOK: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(1);
+
+/// A stream whose every so-many-th read brings nothing, so that a peer which sends without a pause and without a message cannot keep
+/// the parser, and [`Wire::receive`] with it, from returning.
+struct Interrupted {
+    stream: TcpStream,
+    /// Successful reads since then.
+    reads: u8,
+}
+
+/// Reads of at most 64 kB each.
+const MOST_READS: u8 = 16;
+
+impl Interrupted {
+    fn new(stream: TcpStream) -> Self {
+        Self { stream, reads: 0 }
+    }
+}
+
+impl Read for Interrupted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.reads == MOST_READS {
+            self.reads = 0;
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let read = self.stream.read(buffer);
+        self.reads = if read.is_ok() { self.reads + 1 } else { 0 };
+        read
+    }
+}
 
 impl std::fmt::Debug for Wire {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -154,8 +154,11 @@ impl Session<'_, '_> {
         if let (true, Some(due)) = (connection.lockstep, due) {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
         }
-        // Messages received since then are older than these samples.
-        while let Some(message) = connection.wire.receive(None)? {
+        // Messages received since then are older than these samples. They may arrive faster than they can be taken.
+        let drained = Instant::now() + LOOK;
+        while Instant::now() < drained
+            && let Some(message) = connection.wire.receive(None)?
+        {
             self.take(connection, &message, time);
         }
         let wire = &mut connection.wire;
@@ -200,31 +203,37 @@ impl Session<'_, '_> {
         let deadline = sent + REPLY;
         loop {
             let until = if connection.lockstep { deadline } else { due };
-            // Ctrl-C must work while an autopilot hangs.
+            // Ctrl-C must work while an autopilot hangs, and while it sends without a pause.
             let look = until.min(Instant::now() + LOOK);
-            let Some(message) = connection.wire.receive(Some(look))? else {
-                if self.until.interrupted.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                if Instant::now() < until {
-                    continue;
-                }
-                if connection.lockstep {
-                    self.served.counts.unanswered += 1;
-                    if !std::mem::replace(&mut connection.told, true) {
-                        tracing::warn!(
-                            "no reply within {} s; the simulation continues without it",
-                            REPLY.as_secs()
-                        );
-                    }
-                }
-                return Ok(());
+            let message = connection.wire.receive(Some(look))?;
+            // What has arrived is taken, but not for ever.
+            let more = if message.is_some() {
+                LOOK
+            } else {
+                Duration::ZERO
             };
-            if self.take(connection, &message, time) {
+            if message.is_some_and(|message| self.take(connection, &message, time)) {
                 let latency = sent.elapsed().as_nanos();
                 (self.served.latency).record(u64::try_from(latency).unwrap_or(u64::MAX));
                 return Ok(());
             }
+            if self.until.interrupted.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let until = if connection.lockstep { deadline } else { due };
+            if Instant::now() < until + more {
+                continue;
+            }
+            if connection.lockstep {
+                self.served.counts.unanswered += 1;
+                if !std::mem::replace(&mut connection.told, true) {
+                    tracing::warn!(
+                        "no reply within {} s; the simulation continues without it",
+                        REPLY.as_secs()
+                    );
+                }
+            }
+            return Ok(());
         }
     }
 

@@ -1,6 +1,6 @@
 //! `fly serve`: the real command as the plant of autopilots that are played by programs of their own.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -251,7 +251,6 @@ fn garbage_ends_no_service() {
     ];
     let service = Service::start(&folder, &arguments);
     for _ in 0..5 {
-        use std::io::Write as _;
         let mut stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
         let mut bytes = noise(20_000);
         // As many beginnings of frames as there can be.
@@ -284,6 +283,39 @@ fn garbage_ends_no_service() {
     // All but one of 40 bytes.
     contains(&summary, "10 were no message");
     assert_eq!(said.matches("invalid message").count(), 1, "{said}");
+}
+
+/// Neither zeros nor heartbeats, which are messages, keep it from stepping and from ending.
+#[test]
+fn a_peer_that_sends_without_a_pause_holds_nothing_up() {
+    const HEARTBEAT: [u8; 21] = [
+        0xfd, 0x09, 0x00, 0x00, 0x00, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02,
+        0x0c, 0x00, 0x00, 0x03, 0xd7, 0xde,
+    ];
+    for noise in [vec![0; 1 << 16], HEARTBEAT.repeat(3000)] {
+        let folder = Folder::new();
+        let mut arguments = vec!["--config", "quadcopter.toml", "--as", "px4"];
+        arguments.extend(["--log", "flood.mcap", "--duration", "0.1"]);
+        let mut service = Service::start(&folder, &arguments);
+        let stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+        let mut reading = stream.try_clone().unwrap();
+        let mut writing = stream;
+        let reader = std::thread::spawn(move || std::io::copy(&mut reading, &mut std::io::sink()));
+        let writer = std::thread::spawn(move || while writing.write_all(&noise).is_ok() {});
+        let begun = Instant::now();
+        let ended = loop {
+            if let Some(status) = service.child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() > Duration::from_mins(1) {
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        drop(service);
+        let _ = (reader.join(), writer.join());
+        assert!(ended.is_some_and(|status| status.success()), "{ended:?}");
+    }
 }
 
 #[test]

@@ -282,6 +282,10 @@ impl Simulator {
                 }
                 _ => {}
             }
+            // Other messages may come without a pause.
+            if Instant::now() >= until {
+                break;
+            }
         }
         Ok(None)
     }
