@@ -24,7 +24,8 @@ pub struct Plant<'a> {
     record: WorldRecord<'a>,
     messages: Messages,
     steps: u64,
-    began: Instant,
+    /// When the first and the last step were asked for and complete: a controller may come late, and go.
+    stepped: Option<[Instant; 2]>,
 }
 
 /// Summary of a plant's run.
@@ -32,7 +33,7 @@ pub struct Plant<'a> {
 pub struct PlantSummary {
     /// Simulated time, s.
     pub time: f64,
-    /// Wall-clock time, s.
+    /// Wall-clock time from the first step to the last one, s.
     pub wall_time: f64,
     /// Number of frames read.
     pub steps: u64,
@@ -94,7 +95,7 @@ impl<'a> Plant<'a> {
             record,
             messages,
             steps: 0,
-            began: Instant::now(),
+            stepped: None,
         })
     }
 
@@ -117,6 +118,7 @@ impl<'a> Plant<'a> {
     /// The backend's own.
     pub fn step(&mut self) -> Result<Option<&Frame>, fly_hal::Error> {
         let _messages = self.messages.enter();
+        let asked = Instant::now();
         if self.steps > 0 {
             self.instance.write(self.frame.time, &self.commands)?;
         }
@@ -124,6 +126,7 @@ impl<'a> Plant<'a> {
             return Ok(None);
         }
         self.steps += 1;
+        self.stepped.get_or_insert([asked; 2])[1] = Instant::now();
         (self.record).tick(&self.frame, &self.commands, &self.messages);
         Ok(Some(&self.frame))
     }
@@ -141,10 +144,8 @@ impl<'a> Plant<'a> {
         }
         let info = self.instance.info();
         let backend = format!("{} {}", info.name, info.version);
-        let (time, wall_time) = (
-            self.frame.time as f64 * 1e-9,
-            self.began.elapsed().as_secs_f64(),
-        );
+        let time = self.frame.time as f64 * 1e-9;
+        let wall_time = (self.stepped).map_or(0.0, |[first, last]| (last - first).as_secs_f64());
         PlantSummary {
             log: self.record.finish(time, wall_time, &backend),
             backend_report: self.instance.report(),

@@ -11,6 +11,7 @@ mod late_start;
 mod many;
 mod objects;
 mod panics;
+mod plant;
 mod setpoints;
 mod statue;
 mod take_off;
