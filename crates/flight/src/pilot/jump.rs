@@ -44,21 +44,53 @@ impl Jumps {
 pub(super) struct JumpDetector {
     /// Time (ns), position (m) and velocity (m/s), world frame.
     last: Option<(i64, Vector3<f64>, Vector3<f64>)>,
+    /// How far the position has gone beyond where the velocities led, without the jumps, m.
+    beyond: Vector3<f64>,
+    /// That at the last times, a tenth of [`MEMORY`] apart (ns), the oldest first.
+    before: [(i64, Vector3<f64>); 10],
+}
+
+/// What a position goes back to within this time, ns, was no place of its own: one that hung catches up by a jump.
+const MEMORY: i64 = 1_000_000_000;
+
+/// A jump of the position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Jump {
+    /// From where the last position and the velocities led, m.
+    size: f64,
+    /// From where the last second led, m, world frame.
+    by: Vector3<f64>,
 }
 
 impl JumpDetector {
-    /// Takes the motion measured at `time` (ns). Returns the jump by more than `most` m that it shows, m.
+    /// Takes the motion measured at `time` (ns). Returns the jump by more than `most` m that it shows.
     fn observe(
         &mut self,
         time: i64,
         position: Vector3<f64>,
         velocity: Vector3<f64>,
         most: f64,
-    ) -> Option<Vector3<f64>> {
-        let (before, from, began) = self.last.replace((time, position, velocity))?;
+    ) -> Option<Jump> {
+        let Some((before, from, began)) = self.last.replace((time, position, velocity)) else {
+            self.before = [(time, Vector3::zeros()); 10];
+            return None;
+        };
         let elapsed = seconds(time.saturating_sub(before));
-        let jump = position - from - (began + velocity) * (0.5 * elapsed);
-        (jump.norm() > most + ACCELERATION * elapsed * elapsed).then_some(jump)
+        let step = position - from - (began + velocity) * (0.5 * elapsed);
+        self.beyond += step;
+        let size = step.norm();
+        let jump = (size > most + ACCELERATION * elapsed * elapsed).then(|| Jump {
+            size,
+            by: self.beyond - self.before[0].1,
+        });
+        if let Some(Jump { by, .. }) = jump {
+            self.beyond -= by;
+        }
+        if time.saturating_sub(self.before[9].0) >= MEMORY / 10 {
+            self.before.rotate_left(1);
+            self.before[9] = (time, self.beyond);
+        }
+        jump
     }
 }
 
@@ -77,15 +109,15 @@ impl Pilot {
         let found = (self.jump_detector).observe(time, position, velocity, bound.max);
         let mode = self.parts.supervisor.mode();
         let jump = found.filter(|_| !matches!(mode, Mode::Disarmed | Mode::Arming))?;
-        self.touchdown.jumped(jump.z);
-        let size = jump.norm();
+        self.touchdown.jumped(jump.by.z);
+        let Jump { size, by } = jump;
         let jumps = &mut self.jumps;
         jumps.count += 1;
         jumps.largest = jumps.largest.max(size);
         let flies = matches!(mode, Mode::Flying | Mode::Holding);
         if size < LOST && !self.parts.is_shadow && (flies || self.failsafe.is_some()) {
-            let has_moved = (self.parts.guidance).displace(&jump, !flies);
-            jumps.moved += if has_moved { jump } else { Vector3::zeros() };
+            let has_moved = (self.parts.guidance).displace(&by, !flies);
+            jumps.moved += if has_moved { by } else { Vector3::zeros() };
         }
         // The first one says it all.
         (flies && jumps.count == 1).then_some(Exceeded {
@@ -130,7 +162,30 @@ mod tests {
         assert_eq!(at(0, 2.0), None);
         assert_eq!(at(1, 2.2), None);
         let jump = at(2, -0.8).expect("3 m");
-        assert!((jump - up(-3.0)).norm() < 1e-12);
+        assert!((jump.size - 3.0).abs() < 1e-12 && (jump.by - up(-2.8)).norm() < 1e-12);
         assert_eq!(at(3, -0.8), None);
+        // And back.
+        let back = at(4, 2.2).expect("3 m");
+        assert!((back.by - up(3.0)).norm() < 1e-12);
+    }
+
+    /// At 5 m/s, the same position for 0.4 s and then the true one again: the vehicle is where it is thought to be.
+    #[test]
+    fn a_position_that_catches_up_has_gone_nowhere() {
+        let mut detector = JumpDetector::default();
+        let mut jumps = Vec::new();
+        for k in 0..200_i32 {
+            let t = 0.02 * f64::from(k);
+            let shown = if (100..120).contains(&k) { 2.0 } else { t };
+            let found = detector.observe(i64::from(k) * SECOND / 50, up(5.0 * shown), up(5.0), 1.0);
+            jumps.extend(found);
+        }
+        let [jump] = jumps[..] else {
+            panic!("{jumps:?}")
+        };
+        assert!(
+            (jump.size - 1.9).abs() < 1e-9 && jump.by.norm() < 1e-9,
+            "{jump:?}"
+        );
     }
 }
