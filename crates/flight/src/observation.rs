@@ -46,6 +46,12 @@ impl Observation {
         self.groups.iter().try_for_each(|(_, verdict)| *verdict)
     }
 
+    /// The stamp (ns) of a group, by its index in the binding, if it is valid.
+    pub fn stamp(&self, group: usize) -> Option<i64> {
+        let (stamp, verdict) = self.groups[group];
+        verdict.is_ok().then_some(stamp)
+    }
+
     /// Whether every group is newer than its known stamp (ns).
     pub fn all_new(&self, known: &[i64]) -> bool {
         let mut both = self.groups.iter().zip(known);

@@ -123,6 +123,8 @@ pub struct Pilot {
     /// Index of the state group that holds the body's velocity, and whether it was measured since the controller last
     /// ran.
     velocity: Option<usize>,
+    /// The same of its position.
+    position: Option<usize>,
     is_velocity_new: bool,
     /// How far the vehicle must climb by itself after arming, m.
     climb: f64,
@@ -147,7 +149,8 @@ pub struct Pilot {
     crashed: bool,
 }
 
-/// The signal group of the body's linear velocity.
+/// The signal groups of the body's position and linear velocity.
+const POSITION: &str = "pose.position";
 const LINEAR_VELOCITY: &str = "twist.linear";
 /// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +167,7 @@ impl Pilot {
         let commands = vec![f64::NAN; parts.predictor.system().inputs.input_dim()];
         let groups = parts.predictor.groups();
         Self {
+            position: groups.iter().position(|group| group == POSITION),
             velocity: groups.iter().position(|group| group == LINEAR_VELOCITY),
             is_velocity_new: false,
             observation: Observation::new(&parts.binding),

@@ -16,7 +16,7 @@ use crate::binding::Binding;
 use crate::config::{Configuration, FlightSection, FlownModel, SafetySection};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
-use crate::envelope::{Envelope, Ground};
+use crate::envelope::{Bound, Envelope, Ground};
 use crate::error::FlightError;
 use crate::estimation::Estimation;
 use crate::flight::Flight;
@@ -123,7 +123,7 @@ impl<'a> Flight<'a> {
             stale_after: nanoseconds(safety.stale_ms * 1e-3),
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
-            jump: safety.limits.of_jumps(usual_response(configuration)),
+            jump: jump(configuration, is_ours),
             take_off: StartHeight::new(section.take_off, &given),
             is_relative: section.relative && !is_shadow,
             control_began: control_began(configuration, description),
@@ -275,6 +275,15 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
         usual,
     )
     .above_ground(configuration.safety.ground_height)
+}
+
+/// The limit of jumps of the measured position, which has a response if the vehicle is under our control.
+fn jump(configuration: &Configuration, is_ours: bool) -> Bound {
+    let bound = (configuration.safety.limits).of_jumps(usual_response(configuration));
+    Bound {
+        then: bound.then.filter(|_| is_ours).or(Some(Response::Warn)),
+        ..bound
+    }
 }
 
 /// The envelope of a simulation's true state.

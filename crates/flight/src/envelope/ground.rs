@@ -115,6 +115,11 @@ impl Ground {
         hard.or_else(|| exceeded(self.depth.filter(|_| self.flown)?, -above))
     }
 
+    /// Heights are measured from elsewhere now: that of the ground is no longer known, unless the truth is told.
+    pub fn forget_height(&mut self) {
+        self.height = self.height.filter(|_| self.truth.is_some());
+    }
+
     /// The true pose and twist of the tracked body, if this frame tells them.
     fn true_motion(
         &mut self,

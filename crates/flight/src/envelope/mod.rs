@@ -567,6 +567,12 @@ impl Envelope {
         ending.or_else(|| self.diverged.map(|exceeded| exceeded.to_string()))
     }
 
+    /// Heights are measured from elsewhere now: that of the ground is no longer known.
+    pub fn forget_ground(&mut self) {
+        self.carried.ground = None;
+        self.carried.restart();
+    }
+
     /// Forgets the history; call it when the reference jumps.
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, None, None);

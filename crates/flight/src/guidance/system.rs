@@ -59,13 +59,23 @@ impl SystemGuidance {
 
     /// Evaluates the reference at this flight time, s.
     pub fn evaluate(&mut self, time: f64) -> Result<(), Fault> {
+        let (delay, moved) = (self.controller.delay(), self.moved);
+        let (model, measurements) = (self.controller.model(), &self.measurements);
+        // What cannot be evaluated stays, moved already.
+        let moves = |point: &mut SystemPoint| {
+            if moved != Vector3::zeros() {
+                measurements.translate(model, &moved, &mut point.configuration);
+            }
+        };
         let mut result = self.reference.at(time, &mut self.point);
-        if let (Some((ahead, aim)), true) = (&mut self.ahead, result.is_ok()) {
-            result = ahead.at(time + self.controller.delay(), aim);
-        }
-        if self.moved != Vector3::zeros() {
-            let by = self.moved;
-            self.translate(&by);
+        if result.is_ok() {
+            moves(&mut self.point);
+            if let Some((ahead, aim)) = &mut self.ahead {
+                result = ahead.at(time + delay, aim);
+                if result.is_ok() {
+                    moves(aim);
+                }
+            }
         }
         result.map_err(|error| {
             if !std::mem::replace(&mut self.has_reported[0], true) {
@@ -78,20 +88,15 @@ impl SystemGuidance {
     /// Moves the reference, or the configuration that a failsafe holds, by this vector of the world, m. Returns whether the
     /// reference has moved.
     pub fn displace(&mut self, by: &Vector3<f64>, is_failsafe: bool) -> bool {
-        if is_failsafe {
-            self.translate(by);
-        } else {
+        if !is_failsafe {
             self.moved += by;
         }
-        !is_failsafe
-    }
-
-    fn translate(&mut self, by: &Vector3<f64>) {
         let model = self.controller.model();
         let aim = self.ahead.iter_mut().map(|(_, aim)| aim);
         for point in aim.chain([&mut self.point]) {
             (self.measurements).translate(model, by, &mut point.configuration);
         }
+        !is_failsafe
     }
 
     /// Holds still from now on, where the inputs can hold the system.

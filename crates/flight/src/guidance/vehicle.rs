@@ -186,6 +186,11 @@ impl VehicleGuidance {
         if is_known {
             let moved = self.moved.unwrap_or_else(SE3::identity);
             self.moved = Some(SE3::new(SO3::identity(), *by) * moved);
+            // One that cannot be evaluated holds its last point.
+            for point in [&mut self.point, &mut self.aim] {
+                point.pose.translation += by;
+            }
+            self.write_coordinates();
         }
         is_known
     }

@@ -13,8 +13,11 @@ use crate::binding::{Binding, StateBinding};
 const REPEATED: i64 = 5;
 /// … if the pose is then this far (m, rad) from where the velocities have led since they began to …
 const APART: f64 = 0.05;
-/// … and by this part of the way there: rounded velocities repeat, too.
+/// … and by this part of the way there, and this error of a velocity (m/s, rad/s): rounded velocities repeat, too.
 const PART: f64 = 0.1;
+const ROUNDED: f64 = 0.1;
+/// A position that leaves the way of the velocities by this, m, between two ticks has jumped.
+const JUMP: f64 = 0.5;
 
 /// Watches each group of the state.
 #[derive(Debug, Clone)]
@@ -23,12 +26,16 @@ pub(super) struct FrozenGroups {
     /// The group of the tracked body's position, quaternion, linear and angular velocity.
     body: [Option<usize>; 4],
     last: Option<i64>,
+    /// The last position of the tracked body.
+    position: Vector3<f64>,
 }
 
 /// A group, and how its coordinates have moved since its numbers last changed.
 #[derive(Debug, Clone)]
 struct Watched {
     part: Part,
+    /// Whether its numbers are velocities.
+    is_velocity: bool,
     numbers: [f64; 4],
     /// The stamps at which they last changed, and last came, ns.
     changed: i64,
@@ -83,6 +90,7 @@ impl FrozenGroups {
             };
             Watched {
                 part,
+                is_velocity: state.velocity == 0,
                 numbers: [f64::NAN; 4],
                 changed: i64::MIN,
                 stamp: i64::MIN,
@@ -105,6 +113,7 @@ impl FrozenGroups {
             groups,
             body,
             last: None,
+            position: Vector3::zeros(),
         }
     }
 
@@ -124,6 +133,10 @@ impl FrozenGroups {
         let elapsed = seconds(elapsed);
         let (pose, [v, w]) = self.body_motion(binding, frame);
         let world = pose.rotation.act(&v);
+        // A jump, or a frame that is not good, says nothing of what hangs.
+        let is_sound = is_sound(binding, frame);
+        let last = std::mem::replace(&mut self.position, pose.translation);
+        let has_jumped = (pose.translation - last - world * elapsed).norm() > JUMP;
         let most = REPEATED.saturating_mul(stale_after);
         let (mut all_repeat, mut any_apart) = (true, false);
         for (watched, state) in self.groups.iter_mut().zip(&binding.state) {
@@ -147,6 +160,9 @@ impl FrozenGroups {
                     (Motion::none(), rate, Vector3::zeros())
                 }
             };
+            if !is_sound || has_jumped && watched.part == Part::Translation {
+                watched.restart(is);
+            }
             watched.go(&(rate * elapsed), &(turn * elapsed));
             watched.take(frame.groups[state.group.group].stamp, numbers, is);
             let repeats = watched.repeated() > most;
@@ -187,6 +203,14 @@ impl FrozenGroups {
     }
 }
 
+/// Whether the whole state is valid and finite.
+fn is_sound(binding: &Binding, frame: &Frame) -> bool {
+    binding
+        .state
+        .iter()
+        .all(|state| frame.groups[state.group.group].valid && state.group.is_finite(&frame.values))
+}
+
 impl Watched {
     /// Goes on by these displacements, m in the world and rad in the body.
     fn go(&mut self, by: &Vector3<f64>, turn: &Vector3<f64>) {
@@ -206,8 +230,13 @@ impl Watched {
         self.stamp = stamp;
         if std::mem::replace(&mut self.numbers, numbers) != numbers {
             self.changed = stamp;
-            (self.from, self.way, self.length) = (is, Motion::none(), 0.0);
+            self.restart(is);
         }
+    }
+
+    /// The way begins at these coordinates.
+    fn restart(&mut self, is: Motion) {
+        (self.from, self.way, self.length) = (is, Motion::none(), 0.0);
     }
 
     /// For how long its numbers have been the same under new stamps, ns.
@@ -224,7 +253,12 @@ impl Watched {
             }
             _ => (self.from.translation + self.way.translation - is.translation).norm(),
         };
-        apart > APART.max(PART * self.length)
+        let rounded = if self.is_velocity {
+            ROUNDED * seconds(self.repeated())
+        } else {
+            0.0
+        };
+        apart > APART.max(PART * self.length).max(rounded)
     }
 }
 

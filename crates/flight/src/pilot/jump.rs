@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::touchdown::motion;
 use super::{Pilot, Reading, seconds};
-use crate::envelope::Exceeded;
+use crate::envelope::{Envelope, Exceeded, Ground};
 use crate::supervisor::Mode;
 
 /// What this acceleration, m/s^2, explains is no jump.
@@ -39,58 +39,76 @@ impl Jumps {
     }
 }
 
-/// Compares each measured position with the last one and the velocities of both.
+/// Compares each measured position with the last one and the way that the velocities have led since.
 #[derive(Debug, Clone, Default)]
 pub(super) struct JumpDetector {
-    /// Time (ns), position (m) and velocity (m/s), world frame.
-    last: Option<(i64, Vector3<f64>, Vector3<f64>)>,
-    /// How far the position has gone beyond where the velocities led, without the jumps, m.
-    beyond: Vector3<f64>,
-    /// That at the last times, a tenth of [`MEMORY`] apart (ns), the oldest first.
-    before: [(i64, Vector3<f64>); 10],
+    /// Time (ns) and velocity (m/s) of the last tick, world frame.
+    tick: Option<(i64, Vector3<f64>)>,
+    sample: Option<Sample>,
+    /// The way since its position was new, m.
+    way: Vector3<f64>,
+    /// Mean square of the steps that were no jumps, m^2, and the number of samples.
+    noise: f64,
+    count: u32,
+    /// Whether a jump was reported.
+    is_told: bool,
 }
 
-/// What a position goes back to within this time, ns, was no place of its own: one that hung catches up by a jump.
-const MEMORY: i64 = 1_000_000_000;
-
-/// A jump of the position.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Jump {
-    /// From where the last position and the velocities led, m.
-    size: f64,
-    /// From where the last second led, m, world frame.
-    by: Vector3<f64>,
+/// A measured position.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    stamp: i64,
+    /// When it came, ns.
+    time: i64,
+    position: Vector3<f64>,
 }
+
+/// What so many times the usual step explains is no jump: the positions are noisy.
+const NOISE: f64 = 5.0;
+/// The usual step is known after so many samples, and is a mean of as many.
+const USUAL: u32 = 20;
 
 impl JumpDetector {
-    /// Takes the motion measured at `time` (ns). Returns the jump by more than `most` m that it shows.
+    /// Takes the velocity (m/s) in the tick at `time` (ns) and, if it is measured, the position (m) with its stamp (ns). Returns the jump by
+    /// more than `most` m that it shows, m.
     fn observe(
         &mut self,
         time: i64,
-        position: Vector3<f64>,
         velocity: Vector3<f64>,
+        measured: Option<(i64, Vector3<f64>)>,
         most: f64,
-    ) -> Option<Jump> {
-        let Some((before, from, began)) = self.last.replace((time, position, velocity)) else {
-            self.before = [(time, Vector3::zeros()); 10];
-            return None;
+    ) -> Option<Vector3<f64>> {
+        let (before, began) = self
+            .tick
+            .replace((time, velocity))
+            .unwrap_or((time, velocity));
+        self.way += (began + velocity) * (0.5 * seconds(time.saturating_sub(before)));
+        let (stamp, position) = measured?;
+        let now = Sample {
+            stamp,
+            time,
+            position,
         };
-        let elapsed = seconds(time.saturating_sub(before));
-        let step = position - from - (began + velocity) * (0.5 * elapsed);
-        self.beyond += step;
+        let last = self.sample.replace(now).unwrap_or(now);
+        if stamp == last.stamp {
+            self.sample = Some(last);
+            return None;
+        }
+        self.count = self.count.saturating_add(1);
+        // A position that hangs goes on from where it was, and catches up without a jump.
+        if position == last.position {
+            return None;
+        }
+        let step = position - last.position - std::mem::take(&mut self.way);
+        let elapsed = seconds(time.saturating_sub(last.time));
         let size = step.norm();
-        let jump = (size > most + ACCELERATION * elapsed * elapsed).then(|| Jump {
-            size,
-            by: self.beyond - self.before[0].1,
-        });
-        if let Some(Jump { by, .. }) = jump {
-            self.beyond -= by;
+        let is_usual = size <= most + ACCELERATION * elapsed * elapsed
+            || size <= NOISE * self.noise.sqrt()
+            || self.count <= USUAL;
+        if is_usual {
+            self.noise += (size.min(most).powi(2) - self.noise) / f64::from(USUAL);
         }
-        if time.saturating_sub(self.before[9].0) >= MEMORY / 10 {
-            self.before.rotate_left(1);
-            self.before[9] = (time, self.beyond);
-        }
-        jump
+        (!is_usual).then_some(step)
     }
 }
 
@@ -100,27 +118,37 @@ impl Pilot {
     pub(super) fn watch_position(&mut self, time: i64, reading: Reading) -> Option<Exceeded> {
         let (position, velocity) = motion(&self.parts).filter(|_| self.known)?;
         self.touchdown.watch(position.z);
-        let is_measured =
-            !matches!(reading, Reading::None(_)) && self.observation.verdict().is_ok();
-        if !is_measured {
-            return None;
-        }
+        let has_frame = !matches!(reading, Reading::None(_));
+        let stamp = |group: Option<usize>| self.observation.stamp(group?);
+        let measured = stamp(self.velocity).and(stamp(self.position));
+        let measured = measured
+            .filter(|_| has_frame)
+            .map(|stamp| (stamp, position));
         let bound = self.parts.jump;
-        let found = (self.jump_detector).observe(time, position, velocity, bound.max);
+        let found = (self.jump_detector).observe(time, velocity, measured, bound.max);
         let mode = self.parts.supervisor.mode();
         let jump = found.filter(|_| !matches!(mode, Mode::Disarmed | Mode::Arming))?;
-        self.touchdown.jumped(jump.by.z);
-        let Jump { size, by } = jump;
+        if self.touchdown.jumped(jump.z) {
+            let (envelope, ground) = (&mut self.parts.envelope, &mut self.parts.ground);
+            envelope.iter_mut().for_each(Envelope::forget_ground);
+            ground.iter_mut().for_each(Ground::forget_height);
+        }
+        let size = jump.norm();
         let jumps = &mut self.jumps;
         jumps.count += 1;
         jumps.largest = jumps.largest.max(size);
         let flies = matches!(mode, Mode::Flying | Mode::Holding);
-        if size < LOST && !self.parts.is_shadow && (flies || self.failsafe.is_some()) {
-            let has_moved = (self.parts.guidance).displace(&by, !flies);
-            jumps.moved += if has_moved { by } else { Vector3::zeros() };
+        let fails_safe = self.failsafe.is_some() && !flies;
+        // A reference that has begun at the vehicle waits where that has taken off.
+        let waits = self.parts.is_relative && matches!(mode, Mode::TakingOff | Mode::Armed);
+        if size < LOST && !self.parts.is_shadow && (flies || fails_safe || waits) {
+            let has_moved = (self.parts.guidance).displace(&jump, fails_safe);
+            jumps.moved += if has_moved { jump } else { Vector3::zeros() };
         }
         // The first one says it all.
-        (flies && jumps.count == 1).then_some(Exceeded {
+        let is_new = (flies || fails_safe) && !self.jump_detector.is_told;
+        self.jump_detector.is_told |= is_new;
+        is_new.then_some(Exceeded {
             bound,
             value: size,
             diverged: false,
@@ -139,53 +167,65 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn up(z: f64) -> Vector3<f64> {
-        Vector3::z() * z
+    /// The jumps of a vehicle that climbs at 5 m/s, with positions as given by the time (s) and the true ones (m), at 50 Hz with a tick every
+    /// 4 ms.
+    fn jumps(shown: impl Fn(f64, f64) -> Option<f64>) -> Vec<f64> {
+        let mut detector = JumpDetector::default();
+        let mut found = Vec::new();
+        for tick in 0..1000_i32 {
+            let time = i64::from(tick) * SECOND / 250;
+            let t = 0.004 * f64::from(tick / 5 * 5);
+            let measured = shown(t, 5.0 * t);
+            let measured = measured.map(|z| (i64::from(tick / 5), Vector3::z() * z));
+            found.extend(detector.observe(time, Vector3::z() * 5.0, measured, 1.0));
+        }
+        found.iter().map(|jump: &Vector3<f64>| jump.z).collect()
     }
 
-    #[test]
-    fn what_the_velocity_explains_is_no_jump() {
-        let mut detector = JumpDetector::default();
-        // A fall, at 50 Hz, and a gap of half a second in it.
-        for k in (0..100).filter(|k| !(40..65).contains(k)) {
-            let t = 0.02 * f64::from(k);
-            let (height, velocity) = (up(-0.5 * 9.81 * t * t), up(-9.81 * t));
-            let found = detector.observe(i64::from(k) * SECOND / 50, height, velocity, 1.0);
-            assert_eq!(found, None);
-        }
+    fn assert_near(found: &[f64], expected: &[f64]) {
+        let apart = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+        let is_near = found.len() == expected.len() && apart.fold(0.0, f64::max) < 1e-9;
+        assert!(is_near, "{found:?}, not {expected:?}");
     }
 
     #[test]
     fn a_position_that_moves_without_a_velocity_has_jumped() {
-        let mut detector = JumpDetector::default();
-        let mut at = |k: i64, z: f64| detector.observe(k * SECOND / 50, up(z), up(0.0), 1.0);
-        assert_eq!(at(0, 2.0), None);
-        assert_eq!(at(1, 2.2), None);
-        let jump = at(2, -0.8).expect("3 m");
-        assert!((jump.size - 3.0).abs() < 1e-12 && (jump.by - up(-2.8)).norm() < 1e-12);
-        assert_eq!(at(3, -0.8), None);
-        // And back.
-        let back = at(4, 2.2).expect("3 m");
-        assert!((back.by - up(3.0)).norm() < 1e-12);
+        assert_near(&jumps(|_, z| Some(z)), &[]);
+        let after = |t: f64, z: f64, at: f64, by: f64| z + if t >= at { by } else { 0.0 };
+        assert_near(&jumps(|t, z| Some(after(t, z, 2.0, -3.0))), &[-3.0]);
+        assert_near(&jumps(|t, z| Some(after(t, z, 2.0, 0.9))), &[]);
+        let back = |t, z| Some(after(t, after(t, z, 2.0, -3.0), 2.02, 3.0));
+        assert_near(&jumps(back), &[-3.0, 3.0]);
     }
 
-    /// At 5 m/s, the same position for 0.4 s and then the true one again: the vehicle is where it is thought to be.
+    /// The vehicle is where it is thought to be.
     #[test]
     fn a_position_that_catches_up_has_gone_nowhere() {
-        let mut detector = JumpDetector::default();
-        let mut jumps = Vec::new();
-        for k in 0..200_i32 {
-            let t = 0.02 * f64::from(k);
-            let shown = if (100..120).contains(&k) { 2.0 } else { t };
-            let found = detector.observe(i64::from(k) * SECOND / 50, up(5.0 * shown), up(5.0), 1.0);
-            jumps.extend(found);
-        }
-        let [jump] = jumps[..] else {
-            panic!("{jumps:?}")
+        let hangs = |t: f64, z: f64| if (2.0..2.4).contains(&t) { 10.0 } else { z };
+        assert_near(&jumps(|t, z| Some(hangs(t, z))), &[]);
+        // Something else, soon afterwards.
+        let reset = |t: f64, z: f64| Some(hangs(t, z) + if t >= 3.3 { 3.0 } else { 0.0 });
+        assert_near(&jumps(reset), &[3.0]);
+        // Four times a second, with stamps that go on.
+        assert_near(&jumps(|t, _| Some(5.0 * 0.24 * (t / 0.24).floor())), &[]);
+    }
+
+    #[test]
+    fn what_a_gap_or_noise_explains_is_no_jump() {
+        // 0.6 s without a position; then it is 6 m away, and jumps a second later.
+        let gap = |t: f64, z: f64| {
+            (!(2.0..2.6).contains(&t)).then_some(z + if t >= 2.6 { 6.0 } else { 0.0 })
         };
+        assert_near(&jumps(gap), &[]);
+        let jumped = |t: f64, z: f64| gap(t, z).map(|z| z + if t >= 3.2 { 1.5 } else { 0.0 });
+        assert_near(&jumps(jumped), &[1.5]);
+        // Steps of up to 1.4 m, at random.
+        let noise = |t: f64| 0.7 * (t * 1e5).sin();
+        assert_near(&jumps(|t, z| Some(z + noise(t))), &[]);
+        let found = jumps(|t, z| Some(z + noise(t) + if t >= 3.0 { 8.0 } else { 0.0 }));
         assert!(
-            (jump.size - 1.9).abs() < 1e-9 && jump.by.norm() < 1e-9,
-            "{jump:?}"
+            found.len() == 1 && (found[0] - 8.0).abs() < 1.5,
+            "{found:?}"
         );
     }
 }

@@ -96,7 +96,8 @@ impl Pilot {
             ..
         } = &self.parts;
         // A freeze is not detected on the ground, and persists into a failsafe.
-        let may = supervisor.mode() == Mode::Flying && !is_shadow;
+        // Where telemetry is slower than the loop, every frame finds the last command held.
+        let may = matches!(supervisor.mode(), Mode::Flying | Mode::Holding) && !is_shadow;
         (self.frozen).observe(binding, frame, time, *stale_after, may);
         let frozen = &self.frozen;
         (self.observation).freeze(binding, |group| frozen.is_frozen(group));

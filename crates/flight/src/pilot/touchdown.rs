@@ -48,9 +48,10 @@ impl Touchdown {
         self.highest = self.highest.max(height);
     }
 
-    /// The measured height has jumped by so much, m.
-    pub(super) fn jumped(&mut self, by: f64) {
+    /// The measured height has jumped by so much, m. Returns whether what is known of the ground's no longer counts.
+    pub(super) fn jumped(&mut self, by: f64) -> bool {
         self.has_jumped |= by.abs() > NEAR;
+        self.has_jumped
     }
 
     /// Whether a vehicle that says that it is disarmed has landed where its reference is, `below` m above it: it has flown since it was armed, and is

@@ -83,9 +83,12 @@ pub fn contact_rate(
 }
 
 /// The fastest rate (1/s) of a system's own springs, dampers and drag in this configuration, the springs with their stiffness at rest: the step of RK4 times
-/// this rate should be at most 1. It is the larger of `sqrt(max eig M^-1 K)` and of half of the largest eigenvalue of `M^-1 D`. `None` without any, and if no
-/// mass moves.
+/// this rate should be at most 1. It is the larger of `sqrt(max eig M^-1 K)` and of half of the largest eigenvalue of `M^-1 D`. `None` without any, if no
+/// mass moves, and with loops or couplings: a gear may reflect a large mass to a light joint.
 pub fn element_rate(system: &System, x: &[f64]) -> Option<f64> {
+    if !(system.loops.is_empty() && system.couplings.is_empty()) {
+        return None;
+    }
     let about = Linearized::new(system, x)?;
     let stiff = about.eigenvalue(&about.spring_stiffness()).max(0.0).sqrt();
     let n = system.model.dof();

@@ -286,6 +286,23 @@ fn a_state_that_repeats_itself_is_not_flown_on() {
     }
 }
 
+/// Telemetry is slower than the loop: each frame finds the last command held.
+#[test]
+fn what_hangs_between_held_commands_is_found() {
+    let start = State {
+        pose: SE3::new(SO3::identity(), Vector3::new(0.5, 0.0, 0.0)),
+        twist: Vector6::zeros(),
+    };
+    let mut bench = Bench::new(DESCEND, start);
+    bench.run(150, Wrong::Nothing);
+    for _ in 0..80 {
+        bench.run(4, Wrong::NoFrame);
+        bench.tick(Wrong::Frozen);
+    }
+    assert_eq!(bench.pilot.fault(), Some(Fault::Frozen(0)));
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Descending);
+}
+
 /// As a simulation without noise does, or a vehicle whose telemetry is coarse.
 #[test]
 fn a_vehicle_may_rest() {
