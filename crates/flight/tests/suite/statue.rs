@@ -62,6 +62,8 @@ pub enum Trouble {
 
 /// Reads that a landing takes.
 const LANDING: u32 = 5;
+/// How far a vehicle that lands by itself comes down in a tick of 2 ms, m.
+const SINKS: f64 = 0.005;
 
 impl Backend for Statue {
     const INFO: Info = Info {
@@ -107,6 +109,9 @@ impl Backend for Statue {
         frame.values.fill(0.0);
         frame.values[2] = self.height;
         frame.values[3] = 1.0;
+        if self.comes_down() {
+            frame.values[9] = -SINKS / 0.002;
+        }
         let vehicle = [f64::from(u8::from(self.armed)), 1.0];
         frame.values[13..].copy_from_slice(&match self.trouble {
             Trouble::StaysDisarmed => [0.0, 1.0],
@@ -134,7 +139,7 @@ impl Backend for Statue {
             self.height = 0.0;
         }
         if self.trouble == Trouble::Lands && self.commands >= 500 {
-            let height = (self.height - 0.005).max(0.0);
+            let height = (self.height - SINKS).max(0.0);
             (self.armed, self.height) = (self.commands < 700, height);
         }
         Ok(())
@@ -208,6 +213,10 @@ impl Backend for Statue {
 }
 
 impl Statue {
+    fn comes_down(&self) -> bool {
+        self.trouble == Trouble::Lands && self.commands >= 500 && self.height > 0.0
+    }
+
     fn tell(&self, what: &'static str) {
         let mut journal = self.journal.lock().unwrap();
         if journal.last() != Some(&what) {
