@@ -160,7 +160,9 @@ impl FrozenGroups {
                     (Motion::none(), rate, Vector3::zeros())
                 }
             };
-            if !is_sound || has_jumped && watched.part == Part::Translation {
+            let has_jumped = has_jumped && watched.part == Part::Translation;
+            // Nor does what was before the flight.
+            if !is_sound || has_jumped || !(may || watched.is_frozen) {
                 watched.restart(is);
             }
             watched.go(&(rate * elapsed), &(turn * elapsed));

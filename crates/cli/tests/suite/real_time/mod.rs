@@ -259,6 +259,9 @@ fn a_vehicle_without_a_complete_frame_is_never_armed() {
         &[
             "--config",
             &config,
+            // A machine that stalls is no call that hangs.
+            "--set",
+            "safety.hang_ms=1000",
             "--arm",
             "--yes",
             "--log",
