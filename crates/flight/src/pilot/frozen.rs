@@ -16,7 +16,7 @@ const APART: f64 = 0.05;
 /// … and by this part of the way there, and this error of a velocity (m/s, rad/s): rounded velocities repeat, too.
 const PART: f64 = 0.1;
 const ROUNDED: f64 = 0.1;
-/// A position that leaves the way of the velocities by this, m, between two ticks has jumped.
+/// A position that leaves the way of the velocities by this, m, when it is new, has jumped.
 const JUMP: f64 = 0.5;
 
 /// Watches each group of the state.
@@ -26,8 +26,8 @@ pub(super) struct FrozenGroups {
     /// The group of the tracked body's position, quaternion, linear and angular velocity.
     body: [Option<usize>; 4],
     last: Option<i64>,
-    /// The last position of the tracked body.
-    position: Vector3<f64>,
+    /// Whether the last frame was good.
+    was_sound: bool,
 }
 
 /// A group, and how its coordinates have moved since its numbers last changed.
@@ -113,7 +113,7 @@ impl FrozenGroups {
             groups,
             body,
             last: None,
-            position: Vector3::zeros(),
+            was_sound: false,
         }
     }
 
@@ -133,10 +133,15 @@ impl FrozenGroups {
         let elapsed = seconds(elapsed);
         let (pose, [v, w]) = self.body_motion(binding, frame);
         let world = pose.rotation.act(&v);
-        // A jump, or a frame that is not good, says nothing of what hangs.
+        // A frame that is not good, a jump, and what was before the flight say nothing of what hangs.
         let is_sound = is_sound(binding, frame);
-        let last = std::mem::replace(&mut self.position, pose.translation);
-        let has_jumped = (pose.translation - last - world * elapsed).norm() > JUMP;
+        let is_broken = !std::mem::replace(&mut self.was_sound, is_sound) || !is_sound;
+        let has_jumped = self.body[0].is_some_and(|place| {
+            let group = &binding.state[place].group;
+            let is_new = self.groups[place].is_new(frame.groups[group.group].stamp);
+            let has_moved = self.groups[place].numbers != group.numbers(&frame.values);
+            is_new && has_moved && self.groups[place].apart(&pose) > JUMP + world.norm() * elapsed
+        });
         let most = REPEATED.saturating_mul(stale_after);
         let (mut all_repeat, mut any_apart) = (true, false);
         for (watched, state) in self.groups.iter_mut().zip(&binding.state) {
@@ -161,11 +166,11 @@ impl FrozenGroups {
                 }
             };
             let has_jumped = has_jumped && watched.part == Part::Translation;
-            // Nor does what was before the flight.
-            if !is_sound || has_jumped || !(may || watched.is_frozen) {
+            if is_broken || has_jumped || !(may || watched.is_frozen) {
                 watched.restart(is);
+            } else {
+                watched.go(&(rate * elapsed), &(turn * elapsed));
             }
-            watched.go(&(rate * elapsed), &(turn * elapsed));
             watched.take(frame.groups[state.group.group].stamp, numbers, is);
             let repeats = watched.repeated() > most;
             let is_apart = repeats && may && watched.is_apart(&is);
@@ -226,7 +231,7 @@ impl Watched {
 
     /// Takes its numbers with this stamp (ns), when the coordinates are these.
     fn take(&mut self, stamp: i64, numbers: [f64; 4], is: Motion) {
-        if stamp <= self.stamp && self.stamp != i64::MIN {
+        if !self.is_new(stamp) {
             return;
         }
         self.stamp = stamp;
@@ -234,6 +239,10 @@ impl Watched {
             self.changed = stamp;
             self.restart(is);
         }
+    }
+
+    fn is_new(&self, stamp: i64) -> bool {
+        stamp > self.stamp || self.stamp == i64::MIN
     }
 
     /// The way begins at these coordinates.
@@ -246,21 +255,25 @@ impl Watched {
         self.stamp.saturating_sub(self.changed)
     }
 
-    /// Whether these coordinates are not where the velocities have led since its numbers last changed.
-    fn is_apart(&self, is: &Motion) -> bool {
-        let apart = match self.part {
+    /// How far these coordinates are from where the velocities have led since its numbers last changed, m or rad.
+    fn apart(&self, is: &Motion) -> f64 {
+        match self.part {
             Part::Rotation => {
                 let led = self.from.rotation * self.way.rotation;
                 (led.inverse() * is.rotation).log().norm()
             }
             _ => (self.from.translation + self.way.translation - is.translation).norm(),
-        };
+        }
+    }
+
+    /// Whether that is so far that it cannot be true.
+    fn is_apart(&self, is: &Motion) -> bool {
         let rounded = if self.is_velocity {
             ROUNDED * seconds(self.repeated())
         } else {
             0.0
         };
-        apart > APART.max(PART * self.length).max(rounded)
+        self.apart(is) > APART.max(PART * self.length).max(rounded)
     }
 }
 
@@ -275,6 +288,11 @@ mod tests {
     /// The frames of a vehicle that climbs at 0.5 m/s and turns at 0.4 rad/s, with the numbers of these groups as they were after 1 s.
     /// Returns which groups are frozen after 2 s.
     fn frozen(hanging: &[usize], may: bool) -> [bool; 4] {
+        spoiled(hanging, may, |_, _| {})
+    }
+
+    /// The same, with the values of each tick's frame spoiled.
+    fn spoiled(hanging: &[usize], may: bool, spoil: impl Fn(i64, &mut [f64])) -> [bool; 4] {
         let names = [
             "pose.position",
             "pose.quaternion",
@@ -318,6 +336,7 @@ mod tests {
                     valid: true,
                 };
             }
+            spoil(tick, &mut frame.values);
             groups.observe(&binding, &frame, now, 100 * MS, may);
         }
         [0, 1, 2, 3].map(|group| groups.is_frozen(group))
@@ -333,5 +352,25 @@ mod tests {
         // At these velocities it goes on.
         assert_eq!(frozen(&[2, 3], true), [false; 4]);
         assert_eq!(frozen(&[0], false), [false; 4]);
+    }
+
+    #[test]
+    fn one_broken_frame_hides_nothing() {
+        let broken = |tick: i64, values: &mut [f64]| {
+            if tick == 600 {
+                values[9] = f64::NAN;
+            }
+        };
+        assert_eq!(spoiled(&[0], true, broken), [true, false, false, false]);
+    }
+
+    #[test]
+    fn a_jump_of_the_position_is_no_velocity_that_hangs() {
+        let jumped = |tick: i64, values: &mut [f64]| {
+            if tick >= 900 {
+                values[2] += 3.0;
+            }
+        };
+        assert_eq!(spoiled(&[2], true, jumped), [false; 4]);
     }
 }

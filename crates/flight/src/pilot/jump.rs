@@ -102,13 +102,13 @@ impl JumpDetector {
         let step = position - last.position - std::mem::take(&mut self.way);
         let elapsed = seconds(time.saturating_sub(last.time));
         let size = step.norm();
-        let is_usual = size <= most + ACCELERATION * elapsed * elapsed
-            || size <= NOISE * self.noise.sqrt()
-            || self.count <= USUAL;
-        if is_usual {
+        let has_jumped = size > most + ACCELERATION * elapsed * elapsed
+            && size > NOISE * self.noise.sqrt()
+            && self.count > USUAL;
+        if !has_jumped {
             self.noise += (size.min(most).powi(2) - self.noise) / f64::from(USUAL);
         }
-        (!is_usual).then_some(step)
+        has_jumped.then_some(step)
     }
 }
 

@@ -102,6 +102,33 @@ fn whatever_flies_goes_on_as_it_was() {
     }
 }
 
+/// Frames are lost, and the position is elsewhere when they return, further than the gap explains.
+#[test]
+fn a_jump_in_a_failsafe_is_answered() {
+    let faults = "backend.sim.faults=[{ kind = \"missing\", from = 3, until = 3.6 }, \
+        { kind = \"offset\", group = \"pose.position\", offset = [0, 0, 40], from = 3.3, until = inf }]";
+    for (then, resumed) in [("warn", 1), ("land", 0)] {
+        let limits = format!(
+            "safety.limits={{ position_jump = {{ max = 1, then = \"{then}\" }}, position_error = {{ max = 1e3, then = \"warn\" }} }}"
+        );
+        let summary = quadcopter(&["flight.duration=4", faults, &limits]);
+        let exceeded: Vec<_> = summary
+            .interventions
+            .exceeded
+            .iter()
+            .map(|(_, it)| it.to_string())
+            .collect();
+        assert!(
+            exceeded
+                .iter()
+                .any(|it| it.starts_with("position jump of 4")),
+            "{exceeded:?}"
+        );
+        assert_eq!(summary.interventions.resumed, resumed, "{then}");
+        assert_eq!(summary.verdict == Verdict::SafetyStop, then == "land");
+    }
+}
+
 #[test]
 fn a_jump_may_end_the_flight() {
     let jumped = offset([0.0, 0.0, 0.6], "inf");
