@@ -52,7 +52,8 @@ pub use address::{Address, AddressError, HostPort};
 pub use clock::{Mapped, SenderClock, monotonic};
 #[cfg(feature = "links")]
 pub use link::{
-    Identity, Link, LinkError, LinkSettings, Listener, Received, SendError, Sender, UrgentLine,
+    Identity, Link, LinkError, LinkSettings, Listener, Overheard, Received, SendError, Sender,
+    UrgentLine,
 };
 #[cfg(feature = "links")]
 pub use signing::{Key, SigningError, SigningSettings};

@@ -25,6 +25,8 @@ use crate::signing::{Signing, SigningError, SigningSettings};
 use crate::statistics::Statistics;
 use crate::transport::{Endpoint, Output};
 
+pub use crate::transport::Overheard;
+
 pub use outbox::Sender;
 #[cfg(feature = "backend")]
 pub(crate) use reader::CountingDialect;
@@ -81,6 +83,10 @@ pub trait Listener: Send {
     fn is_peer(&self, _received: &Received) -> bool {
         true
     }
+
+    /// A heartbeat has arrived on a listening UDP socket from another sender than the peer. Its other messages are
+    /// dropped.
+    fn overheard(&mut self, _heartbeat: &Overheard) {}
 
     /// Called after some 50 ms without a message.
     fn idle(&mut self, _sender: &mut Sender) {}

@@ -16,7 +16,7 @@ use crate::clock::monotonic;
 use crate::dialect::MavMessage;
 use crate::signing::{self, Accepted, Refusal, Signing};
 use crate::statistics::Sequences;
-use crate::transport::{Endpoint, Streams, nothing_came};
+use crate::transport::{Endpoint, Senders, Streams, nothing_came};
 
 /// How long to wait for a peer, and between attempts.
 const CONNECT_WAIT: Duration = Duration::from_millis(100);
@@ -56,7 +56,7 @@ impl Reader {
             }
             connections += 1;
             *lock(&self.shared.writer) = Some(streams.writer);
-            let end = self.read(streams.reader, streams.confirm.as_deref(), &mut listener);
+            let end = self.read(streams.reader, streams.senders.as_deref(), &mut listener);
             *lock(&self.shared.writer) = None;
             let reason = match end {
                 End::Stopped => return,
@@ -104,7 +104,7 @@ impl Reader {
     pub(super) fn read(
         &mut self,
         stream: Box<dyn Read + Send>,
-        confirm: Option<&(dyn Fn() + Send)>,
+        senders: Option<&dyn Senders>,
         listener: &mut impl Listener,
     ) -> End {
         let shared = Arc::clone(&self.shared);
@@ -129,11 +129,14 @@ impl Reader {
             if now != bytes {
                 (bytes, last_byte) = (now, Instant::now());
             }
+            for heartbeat in senders.map(Senders::overheard).into_iter().flatten() {
+                listener.overheard(&heartbeat);
+            }
             match outcome {
                 Ok(frame) => {
                     if let Some(proven) = self.accepts(&frame) {
-                        let confirm = confirm.filter(|_| proven);
-                        self.take(&frame, &mut sequences, confirm, listener);
+                        let senders = senders.filter(|_| proven);
+                        self.take(&frame, &mut sequences, senders, listener);
                     }
                 }
                 Err(MessageReadError::Io(error)) if nothing_came(&error) => {
@@ -177,7 +180,7 @@ impl Reader {
         &mut self,
         frame: &MAVLinkMessageRaw,
         sequences: &mut Sequences,
-        confirm: Option<&(dyn Fn() + Send)>,
+        senders: Option<&dyn Senders>,
         listener: &mut impl Listener,
     ) {
         let arrival = monotonic();
@@ -200,8 +203,8 @@ impl Reader {
                     message,
                 };
                 // First, so that answers go there.
-                if let Some(confirm) = confirm.filter(|_| listener.is_peer(&received)) {
-                    confirm();
+                if let Some(senders) = senders.filter(|_| listener.is_peer(&received)) {
+                    senders.confirm();
                 }
                 listener.message(received, &mut self.sender);
             }

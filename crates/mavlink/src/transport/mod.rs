@@ -3,6 +3,7 @@
 //! A read blocks for at most [`READ_TIMEOUT`] and then fails with `WouldBlock` or `TimedOut`; `Ok(0)` means that the
 //! peer is gone. Writing a whole frame sends one datagram.
 
+mod overheard;
 mod serial;
 mod tcp;
 mod udp;
@@ -12,6 +13,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::address::{Address, HostPort};
+
+pub use overheard::Overheard;
 
 /// Longest time that a read blocks; a link notices within this time that it must stop.
 pub(crate) const READ_TIMEOUT: Duration = Duration::from_millis(50);
@@ -31,10 +34,19 @@ pub(crate) trait Output: Write + Send {
 pub(crate) struct Streams {
     pub reader: Box<dyn Read + Send>,
     pub writer: Box<dyn Output>,
-    /// Called when the data read last is known to come from the peer; determines whom a listening socket replies to.
-    pub confirm: Option<Box<dyn Fn() + Send>>,
+    /// What a listening UDP socket knows of its senders.
+    pub senders: Option<Box<dyn Senders>>,
     /// The peer's name, for the log.
     pub peer: String,
+}
+
+/// The senders of a listening UDP socket, which reads from one at a time.
+pub(crate) trait Senders: Send {
+    /// The data read last came from the peer, whom the socket replies to and reads from until it is silent.
+    fn confirm(&self);
+
+    /// Takes the heartbeats of the others.
+    fn overheard(&self) -> Vec<Overheard>;
 }
 
 /// A source of connections.
@@ -48,7 +60,7 @@ pub(crate) enum Endpoint {
 impl Endpoint {
     /// Binds sockets and opens the device, so that errors appear at once. A TCP peer may connect later.
     ///
-    /// A listening UDP socket reads from the sender that [`Streams::confirm`] has named, until it is silent, and replies to
+    /// A listening UDP socket reads from the sender that [`Senders::confirm`] has named, until it is silent, and replies to
     /// it; with `authenticated` it reads from all senders.
     pub fn open(address: &Address, authenticated: bool) -> io::Result<Self> {
         Ok(match address {

@@ -51,7 +51,7 @@ fn open(path: &str, baud: u32) -> io::Result<Streams> {
     Ok(Streams {
         reader: Box::new(port),
         writer: Box::new(Line { port: writer, baud }),
-        confirm: None,
+        senders: None,
         peer: path.to_owned(),
     })
 }

@@ -72,7 +72,7 @@ fn streams(stream: TcpStream) -> io::Result<Streams> {
     Ok(Streams {
         writer: Box::new(stream.try_clone()?),
         reader: Box::new(stream),
-        confirm: None,
+        senders: None,
         peer,
     })
 }

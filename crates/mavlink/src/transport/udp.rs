@@ -2,10 +2,11 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Output, READ_TIMEOUT, Streams, WRITE_TIMEOUT};
+use super::overheard::{Overheard, overhear};
+use super::{Output, READ_TIMEOUT, Senders, Streams, WRITE_TIMEOUT};
 
 /// After this silence of its peer, a listening socket accepts another sender: a restarted autopilot uses another port.
 const PEER_SILENCE: Duration = Duration::from_secs(2);
@@ -30,6 +31,8 @@ enum Peer {
         authenticated: bool,
         /// Whether a datagram of somebody else was dropped and reported.
         told: bool,
+        /// Heartbeats in those that were dropped.
+        overheard: Vec<Overheard>,
     },
 }
 
@@ -40,6 +43,7 @@ impl Peer {
             last: None,
             authenticated,
             told: false,
+            overheard: Vec::new(),
         }
     }
 
@@ -58,6 +62,7 @@ impl Peer {
             last,
             authenticated,
             told,
+            ..
         } = self
         else {
             return self.address() == Some(from);
@@ -68,9 +73,8 @@ impl Peer {
                 if !*authenticated && now.duration_since(*at) <= PEER_SILENCE =>
             {
                 if !std::mem::replace(told, true) {
-                    tracing::warn!(
-                        "{from} sends to this port as well and is not listened to, since {address} is the vehicle: if it is \
-                         another vehicle, give each a port of its own, or say with `system` which one is meant"
+                    tracing::info!(
+                        "{from} sends to this port as well and is not listened to, since {address} is the vehicle"
                     );
                 }
                 return false;
@@ -80,6 +84,21 @@ impl Peer {
         }
         *last = Some(from);
         true
+    }
+
+    /// Looks for heartbeats in a datagram that is dropped.
+    fn overhear(&mut self, datagram: &[u8], from: SocketAddr) {
+        if let Self::Heard { overheard, .. } = self {
+            overhear(overheard, datagram, from);
+        }
+    }
+
+    /// Takes what was heard in them.
+    fn take_overheard(&mut self) -> Vec<Overheard> {
+        match self {
+            Self::Fixed(_) => Vec::new(),
+            Self::Heard { overheard, .. } => std::mem::take(overheard),
+        }
     }
 
     /// The last datagram came from the peer.
@@ -135,28 +154,22 @@ impl Endpoint {
             socket: Arc::clone(&self.socket),
             peer: Arc::clone(&self.peer),
         };
-        let peer = match self
-            .peer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .address()
-        {
+        let peer = match lock(&self.peer).address() {
             Some(address) => address.to_string(),
             None => "whoever sends".to_owned(),
         };
-        let confirmed = Arc::clone(&self.peer);
         Streams {
             reader: Box::new(half()),
             writer: Box::new(half()),
-            confirm: Some(Box::new(move || {
-                confirmed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .confirm(Instant::now());
-            })),
+            senders: Some(Box::new(half())),
             peer,
         }
     }
+}
+
+/// Locks despite another thread's panic: the peer is only ever replaced as a whole.
+fn lock(peer: &Mutex<Peer>) -> MutexGuard<'_, Peer> {
+    peer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Half {
@@ -170,9 +183,13 @@ impl Read for Half {
         loop {
             let received = match self.socket.recv_from(buffer) {
                 Ok((length, from)) => {
-                    let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut peer = lock(&self.peer);
+                    let admitted = peer.admit(from, Instant::now());
+                    if !admitted {
+                        peer.overhear(&buffer[..length], from);
+                    }
                     // An empty datagram is not the end of the stream.
-                    (length > 0 && peer.admit(from, Instant::now())).then_some(length)
+                    (length > 0 && admitted).then_some(length)
                 }
                 // An ICMP "port unreachable" for an earlier datagram: no peer is listening yet.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => None,
@@ -189,11 +206,7 @@ impl Read for Half {
 
 impl Write for Half {
     fn write(&mut self, frame: &[u8]) -> io::Result<usize> {
-        let to = self
-            .peer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .address();
+        let to = lock(&self.peer).address();
         match to {
             Some(to) => self.socket.send_to(frame, to),
             None => Err(io::ErrorKind::NotConnected.into()),
@@ -206,6 +219,16 @@ impl Write for Half {
 }
 
 impl Output for Half {}
+
+impl Senders for Half {
+    fn confirm(&self) {
+        lock(&self.peer).confirm(Instant::now());
+    }
+
+    fn overheard(&self) -> Vec<Overheard> {
+        lock(&self.peer).take_overheard()
+    }
+}
 
 #[cfg(test)]
 mod tests {

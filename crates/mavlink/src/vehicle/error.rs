@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::Found;
+use super::{Found, Other};
 use crate::address::Address;
 use crate::dialect::MavType;
 use crate::statistics::Statistics;
@@ -33,6 +33,19 @@ pub enum VehicleError {
         /// System and component id of the one that was heard first.
         first: String,
         /// The others, with their kinds.
+        others: String,
+    },
+    /// Several senders to the address use the vehicle's system id.
+    #[error(
+        "several autopilots with system id {system} send to `{address}`; beside the one that was first, {others}; expected one: \
+         give each vehicle a system id and a port of its own, or let only one way lead here from a vehicle"
+    )]
+    Twins {
+        /// The link.
+        address: Address,
+        /// Their system id.
+        system: u32,
+        /// The others, with their kinds and addresses.
         others: String,
     },
     /// The vehicle is of another kind than expected.
@@ -97,18 +110,20 @@ fn rejected(statistics: &Statistics) -> Option<String> {
     ))
 }
 
-/// Senders: system and component id, and kind.
-pub(super) fn listed(senders: &[(u32, u8, MavType)]) -> String {
-    let named = senders
-        .iter()
-        .map(|(system, component, kind)| format!("{system}/{component} ({})", type_name(*kind)));
+/// Senders: system and component id, kind, and address.
+pub(super) fn listed(senders: &[Other]) -> String {
+    let named = senders.iter().map(|other| {
+        let (system, component, kind) = (other.system, other.component, type_name(other.kind));
+        let from = other.from.map(|from| format!(" at {from}"));
+        format!("{system}/{component} ({kind}){}", from.unwrap_or_default())
+    });
     named.collect::<Vec<_>>().join(", ")
 }
 
 /// Describes what a link received instead of the vehicle's heartbeat.
 pub(super) fn heard_instead(
     wanted: Option<u8>,
-    others: &[(u32, u8, MavType)],
+    others: &[Other],
     statistics: &Statistics,
     link_error: Option<String>,
 ) -> String {

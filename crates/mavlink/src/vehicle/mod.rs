@@ -28,7 +28,7 @@ use crate::address::Address;
 use crate::clock::monotonic;
 use crate::dialect::{MavMessage, MavProtocolCapability, MavType};
 use crate::link::{
-    Link, LinkError, LinkSettings, Listener, Received, SendError, Sender, UrgentLine,
+    Link, LinkError, LinkSettings, Listener, Overheard, Received, SendError, Sender, UrgentLine,
 };
 use crate::newest::{Newest, Publisher, newest};
 use crate::statistics::Statistics;
@@ -114,12 +114,23 @@ struct Observed {
     telemetry: Telemetry,
     vehicle: Option<(u32, u8)>,
     /// Other senders heard before the vehicle, for the error message.
-    others: Vec<(u32, u8, MavType)>,
-    /// Autopilots of other systems, heard after the vehicle that was taken because it was heard first.
-    rivals: Vec<(u32, u8, MavType)>,
+    others: Vec<Other>,
+    /// Autopilots heard beside the vehicle that might be meant as well: any where it was taken because it was heard
+    /// first, and those that have its system id.
+    rivals: Vec<Other>,
     rates: Vec<Rate>,
     clock: Option<ClockOffset>,
     version: Option<Version>,
+}
+
+/// A sender that is not the vehicle.
+#[derive(Clone, PartialEq)]
+struct Other {
+    system: u32,
+    component: u8,
+    kind: MavType,
+    /// Its address, if that is not the vehicle's.
+    from: Option<SocketAddr>,
 }
 
 /// What `AUTOPILOT_VERSION` says.
@@ -217,25 +228,34 @@ impl Vehicle {
         })
     }
 
-    /// Waits for heartbeats of other autopilots until `deadline` (ns of `CLOCK_MONOTONIC`), unless
-    /// [`VehicleSettings::system`] says which one is meant.
+    /// Waits for heartbeats of other autopilots until `deadline` (ns of `CLOCK_MONOTONIC`), where they may come:
+    /// without [`VehicleSettings::system`], and on a UDP port, to which another vehicle of that system id may send.
     ///
     /// # Errors
-    /// [`VehicleError::Several`]: which one is heard first is chance.
+    /// [`VehicleError::Several`], [`VehicleError::Twins`]: which one is heard first is chance.
     pub fn expect_alone(&self, deadline: i64) -> Result<(), VehicleError> {
-        if self.wanted.is_some() {
+        if self.wanted.is_some() && !matches!(self.address, Address::UdpIn(_)) {
             return Ok(());
         }
         self.wait_for(deadline, |observed| !observed.rivals.is_empty());
         let (first, rivals) = self.look(|observed| (observed.vehicle, observed.rivals.clone()));
-        match first {
-            Some((system, component)) if !rivals.is_empty() => Err(VehicleError::Several {
-                address: self.address.clone(),
+        let Some((system, component)) = first.filter(|_| !rivals.is_empty()) else {
+            return Ok(());
+        };
+        let (address, others) = (self.address.clone(), error::listed(&rivals));
+        Err(if rivals.iter().any(|rival| rival.system == system) {
+            VehicleError::Twins {
+                address,
+                system,
+                others,
+            }
+        } else {
+            VehicleError::Several {
+                address,
                 first: format!("{system}/{component}"),
-                others: error::listed(&rivals),
-            }),
-            _ => Ok(()),
-        }
+                others,
+            }
+        })
     }
 
     /// Returns the newest state as soon as it is `enough`, else the state at `deadline` (ns of `CLOCK_MONOTONIC`).
@@ -509,6 +529,12 @@ impl Listener for Observer {
         }
     }
 
+    fn overheard(&mut self, heartbeat: &Overheard) {
+        if self.observed.overhear(heartbeat, self.wanted) {
+            self.publish(true);
+        }
+    }
+
     fn is_peer(&self, received: &Received) -> bool {
         self.observed.would_be_of_vehicle(received, self.wanted)
     }
@@ -583,29 +609,63 @@ impl Observed {
         let MavMessage::HEARTBEAT(m) = &received.message else {
             return false;
         };
-        let other = (received.system, received.component, m.mavtype);
-        let list = match self.vehicle {
-            None => &mut self.others,
+        let other = Other {
+            system: received.system,
+            component: received.component,
+            kind: m.mavtype,
+            from: None,
+        };
+        match self.vehicle {
+            None if self.others.len() < MOST_OTHERS && !self.others.contains(&other) => {
+                self.others.push(other);
+            }
+            // Further autopilots of its own system share its flight.
             Some((system, _))
                 if wanted.is_none()
                     && system != received.system
                     && Heartbeat::from(m).is_autopilot() =>
             {
-                &mut self.rivals
+                self.add_rival(other);
             }
-            Some(_) => return false,
-        };
-        if list.len() < MOST_OTHERS && !list.contains(&other) {
-            list.push(other);
-            if let Some((system, component)) = self.vehicle {
-                tracing::warn!(
-                    "another autopilot is on this link, {}; {system}/{component} was heard first and is the vehicle: \
-                     `system` says which one is meant",
-                    error::listed(&[other])
-                );
-            }
+            _ => {}
         }
         false
+    }
+
+    /// Whether the heartbeat of a sender that is not listened to shows another autopilot that might be meant.
+    fn overhear(&mut self, overheard: &Overheard, wanted: Option<u8>) -> bool {
+        let of_the_vehicle = self
+            .vehicle
+            .is_some_and(|(system, _)| system == overheard.system);
+        let may_be_meant = wanted.is_none() || of_the_vehicle;
+        may_be_meant
+            && Heartbeat::from(&overheard.heartbeat).is_autopilot()
+            && self.add_rival(Other {
+                system: overheard.system,
+                component: overheard.component,
+                kind: overheard.heartbeat.mavtype,
+                from: Some(overheard.from),
+            })
+    }
+
+    /// Returns whether it is new.
+    fn add_rival(&mut self, rival: Other) -> bool {
+        if self.rivals.len() >= MOST_OTHERS || self.rivals.contains(&rival) {
+            return false;
+        }
+        if let Some((system, component)) = self.vehicle {
+            let advice = if rival.system == system {
+                "give each vehicle a system id and a port of its own"
+            } else {
+                "`system` says which one is meant"
+            };
+            tracing::warn!(
+                "another autopilot is on this link, {}; {system}/{component} was heard first and is the vehicle: {advice}",
+                error::listed(std::slice::from_ref(&rival))
+            );
+        }
+        self.rivals.push(rival);
+        true
     }
 }
 

@@ -490,7 +490,7 @@ fn boot_ms(now: i64) -> u32 {
 impl From<VehicleError> for Error {
     fn from(error: VehicleError) -> Self {
         let kind = match error {
-            VehicleError::Several { .. } => ErrorKind::Refused,
+            VehicleError::Several { .. } | VehicleError::Twins { .. } => ErrorKind::Refused,
             _ => ErrorKind::Timeout,
         };
         Self::new(kind, error.to_string())

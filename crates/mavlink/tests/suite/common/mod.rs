@@ -204,7 +204,7 @@ impl Drop for Flying {
 }
 
 /// Each write is a datagram.
-struct Datagrams(UdpSocket, SocketAddr);
+pub struct Datagrams(pub UdpSocket, pub SocketAddr);
 
 impl Write for Datagrams {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -3,6 +3,7 @@
 
 use crate::common;
 
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use common::{Flying, UdpPeer, attitude, eventually, heartbeat, position, within};
@@ -201,6 +202,42 @@ fn whoever_else_sends_first_does_not_keep_the_vehicle_out() {
         peer.receive().is_some()
     });
     assert!(station.receive().is_none(), "no longer answered");
+}
+
+/// Each from a socket of its own: after the first heartbeat, the messages of the other are not read.
+#[test]
+fn several_autopilots_that_send_to_one_port_are_told() {
+    let told = |wanted: Option<u8>, second: MavType, its_system: u8| {
+        let vehicle = open(&VehicleSettings {
+            system: wanted,
+            ..VehicleSettings::default()
+        });
+        let to = vehicle.local_address().unwrap();
+        let _first = Flying::udp(QUAD, 1, 5000, to);
+        vehicle.find(within(5.0)).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let at = socket.local_addr().unwrap();
+        let _second = Flying::start(second, its_system, 9000, common::Datagrams(socket, to));
+        let error = vehicle.expect_alone(within(1.0)).err();
+        error.map(|error| error.to_string().replace(&at.to_string(), "ITS-ADDRESS"))
+    };
+    let message = told(None, QUAD, 2).unwrap();
+    for expected in ["1/1", "2/1 (quadrotor) at ITS-ADDRESS", "set `system`"] {
+        assert!(message.contains(expected), "{message}");
+    }
+    // Whether its system id is named or not.
+    for wanted in [None, Some(1)] {
+        let message = told(wanted, QUAD, 1).unwrap();
+        for expected in [
+            "system id 1",
+            "1/1 (quadrotor) at ITS-ADDRESS",
+            "a port of its own",
+        ] {
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+    assert_eq!(told(Some(1), QUAD, 2), None, "1 is named");
+    assert_eq!(told(None, MavType::MAV_TYPE_GCS, 255), None, "no vehicle");
 }
 
 #[test]
