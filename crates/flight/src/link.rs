@@ -72,8 +72,12 @@ pub(crate) struct Link {
     panicked: bool,
     /// How many reads and writes failed.
     errors: [u64; 2],
+    /// When the last frame came, ns of the monotonic clock.
+    heard: i64,
     /// When (ns) the backend was last asked to land, and the outcome.
     landing: Option<(i64, Landing)>,
+    /// When it was asked first, ns of the monotonic clock.
+    landing_since: Option<i64>,
     /// Whether the backend has refused to land.
     refused: bool,
     /// Whether any command was given to the backend.
@@ -164,7 +168,9 @@ impl Link {
             write_error: None,
             panicked: false,
             errors: [0; 2],
+            heard: fly_hal::monotonic_now(),
             landing: None,
+            landing_since: None,
             refused: false,
             commanded: false,
             commanded_at: None,
@@ -239,6 +245,7 @@ impl Link {
         let (time, reading) = match outcome {
             Ok(Some(Ok(time))) => {
                 self.read_error = None;
+                self.heard = now;
                 let ticks = i64::try_from(self.ticks).unwrap_or(i64::MAX);
                 let nominal = ticks.saturating_mul(self.timeline.step());
                 let host = if self.is_real_time() { now } else { nominal };

@@ -202,6 +202,7 @@ impl Link {
         if !self.is_commanding_a_vehicle() || self.is_landing_past_a_call() {
             return Landing::Begun;
         }
+        self.landing_since.get_or_insert_with(monotonic_now);
         let asked = self.landing;
         let answer = match asked {
             Some((_, Landing::Begun)) => return Landing::Begun,
@@ -231,6 +232,14 @@ impl Link {
             }
         });
         self.landing.map_or(Landing::Refused, |(_, state)| state)
+    }
+
+    /// How long a vehicle that is asked to land has been silent by now, once that is too long to wait for it any more, s. The
+    /// `end` of the flight waits as long as for a vehicle that has begun to land.
+    pub fn gone(&self, end: bool) -> Option<f64> {
+        let silent = monotonic_now().saturating_sub(self.heard.max(self.landing_since?));
+        let allowed = if end { SILENCE } else { self.timeouts.landing };
+        (silent > allowed).then_some(silent as f64 / 1e9)
     }
 
     /// Whether a call was so late that the emergency line told the vehicle to land.

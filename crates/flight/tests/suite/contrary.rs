@@ -47,6 +47,44 @@ fn a_vehicle_whose_height_jumps_is_not_disarmed() {
     assert!(summary.notes.iter().any(jumped), "{:?}", summary.notes);
 }
 
+/// Nothing can be done for it any more, and whoever waits for the end of the flight would wait for ever.
+#[test]
+fn a_flight_whose_vehicle_is_gone_ends() {
+    let ((vehicle, journal), mut nowhere) = (standing(Trouble::Gone), Discard);
+    let set = ["safety.max_blind_time=0.1", "safety.landing_time=1"];
+    let flight = Flight::new(&hovering(&set), vehicle, &mut nowhere).unwrap();
+    let summary = flight.run();
+    assert!(journal.lock().unwrap().contains(&"land"));
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    let End::Backend(why) = &summary.end else {
+        panic!("{:?}", summary.end);
+    };
+    assert!(
+        why.contains("nothing was heard of the vehicle for 1 s"),
+        "{why}"
+    );
+}
+
+/// Its user does not wait for as long as it may take to land.
+#[test]
+fn a_flight_whose_vehicle_is_gone_ends_soon_when_its_user_ends_it() {
+    let ((vehicle, journal), mut nowhere) = (standing(Trouble::Gone), Discard);
+    let long = hovering(&["safety.landing_time=600"]);
+    let mut flight = Flight::new(&long, vehicle, &mut nowhere).unwrap();
+    while flight.mode().is_usual() {
+        assert_eq!(flight.tick(), None);
+    }
+    assert_eq!(flight.end(End::Interrupted), None);
+    let began = std::time::Instant::now();
+    let end = std::iter::from_fn(|| Some(flight.tick())).flatten().next();
+    assert!(began.elapsed().as_secs() < 300, "{:?}", began.elapsed());
+    assert_eq!(end, Some(End::Interrupted));
+    let summary = flight.finish(End::Interrupted);
+    assert!(journal.lock().unwrap().contains(&"land"));
+    // Not as if it had landed.
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+}
+
 /// A flight of a vehicle on the ground, with these settings.
 fn flown(trouble: Trouble, set: &[&str]) -> (Summary, Vec<&'static str>) {
     let ((vehicle, journal), mut nowhere) = (standing(trouble), Discard);

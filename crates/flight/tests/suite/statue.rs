@@ -56,6 +56,8 @@ pub enum Trouble {
     StaysDisarmed,
     /// From the hundredth command on its frames do not tell whether it is armed, nor who controls it.
     Untold,
+    /// Nothing is heard of it from the hundredth command on.
+    Gone,
     /// Its times are microseconds.
     Microseconds,
 }
@@ -84,6 +86,9 @@ impl Backend for Statue {
 
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         std::thread::sleep(deadline.remaining());
+        if self.is_gone() {
+            return Ok(ReadOutcome::None);
+        }
         if let Some((reads, height)) = &mut self.climb
             && *height > 0.0
         {
@@ -201,6 +206,9 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
+        if self.is_gone() {
+            return Err(Error::new(ErrorKind::Timeout, "no answer"));
+        }
         if matches!(
             self.trouble,
             Trouble::CannotLand | Trouble::Jumps | Trouble::Lands
@@ -213,6 +221,10 @@ impl Backend for Statue {
 }
 
 impl Statue {
+    fn is_gone(&self) -> bool {
+        self.trouble == Trouble::Gone && self.commands > 100
+    }
+
     fn comes_down(&self) -> bool {
         self.trouble == Trouble::Lands && self.commands >= 500 && self.height > 0.0
     }
