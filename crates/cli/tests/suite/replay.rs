@@ -37,6 +37,27 @@ fn compared(summary: &str) -> Vec<u64> {
     lines.map(|line| count(line).expect("a count")).collect()
 }
 
+/// What moved along with it in the flight moves along in its replay.
+#[test]
+fn a_flight_whose_position_jumped_is_replayed() {
+    let folder = Folder::new();
+    let jump = "backend.sim.faults=[{ kind = \"offset\", group = \"pose.position\", offset = [1, 0, 2], from = 1, until = inf }]";
+    let usual = ["--config", "quadcopter.toml", "--set", "flight.duration=2"];
+    let (summary, _) =
+        folder.flies(&[&usual[..], &["--set", jump, "--log", "flight.mcap"]].concat());
+    assert!(summary.contains("the reference moved along"), "{summary}");
+    let (summary, _) = replay(&folder, &usual, "flight.mcap", 0);
+    assert!(summary.contains(EQUAL), "{summary}");
+    // So it would be no replay if it did not.
+    let blind = [
+        &usual[..],
+        &["--set", "safety.limits.position_jump={ max = 100 }"],
+    ]
+    .concat();
+    let (summary, _) = replay(&folder, &blind, "flight.mcap", 0);
+    assert!(!summary.contains(EQUAL), "{summary}");
+}
+
 /// The reference goes on from where it was, so a law without memory commands the same.
 #[test]
 fn a_part_is_replayed_along_the_reference_of_its_flight() {
