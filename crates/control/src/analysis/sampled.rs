@@ -75,12 +75,17 @@ const FORGOTTEN: f64 = 1e-10;
 const INVARIANT: f64 = 1e-7;
 /// Ratio between successive factors of the lags.
 const LAG_STEP: f64 = 1.1;
-/// Up to so many steps a delay margin is refined.
-const FEW_STEPS: f64 = 20.0;
+/// The search for a delay between two steps: rounds, the distance of difference quotients, and the change at which it ends, as fractions.
+const ROUNDS: u32 = 30;
+const APART: f64 = 1e-5;
+const EXACT: f64 = 1e-6;
 
 /// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the delay of the next one, c, has passed.
 #[derive(Clone, Debug, PartialEq)]
 struct Motion {
+    /// Steps from the computation of c to this one; that of c' was one earlier, if it acts at all.
+    whole: usize,
+    has_before: bool,
     Phi: DMatrix<f64>,
     before: DMatrix<f64>,
     now: DMatrix<f64>,
@@ -89,10 +94,12 @@ struct Motion {
 impl Motion {
     /// Discretises `z' = A z + B c` over one step.
     fn new(A: &DMatrix<f64>, B: &DMatrix<f64>, step: f64, delay: f64) -> Self {
-        let (_, late) = steps_of(delay, step);
+        let (whole, late) = steps_of(delay, step);
         let (rest, now) = held(A, B, step - late);
         let (first, before) = held(A, B, late);
         Self {
+            whole,
+            has_before: late > 0.0,
             Phi: &rest * first,
             before: rest * before,
             now,
@@ -239,9 +246,16 @@ impl SampledLoop {
     fn matrix(&self, delay: f64, factor: f64) -> DMatrix<f64> {
         let (B, of) = (&self.B, &self.controller);
         let ((size, p), own, errors) = (B.shape(), of.own.nrows(), of.gain.ncols());
-        // The command of `whole + 1` steps ago acts until `late`, that of `whole` steps ago for the rest of the step.
-        let (whole, late) = steps_of(delay, self.step);
-        let ring = of.past.len().max(whole + usize::from(late > 0.0));
+        let motion = self.motion(delay);
+        let Motion {
+            whole,
+            has_before,
+            Phi,
+            before,
+            now,
+        } = motion.as_ref();
+        let whole = *whole;
+        let ring = of.past.len().max(whole + usize::from(*has_before));
         let count = size + own + ring * p;
         let at = |j: usize| size + own + (j - 1) * p;
 
@@ -252,9 +266,7 @@ impl SampledLoop {
             command.columns_mut(at(j), p).copy_from(past);
         }
         let mut plant = DMatrix::zeros(size, count);
-        let motion = self.motion(delay);
-        let Motion { Phi, before, now } = motion.as_ref();
-        if late > 0.0 {
+        if *has_before {
             let mut acting = plant.columns_mut(at(whole + 1), p);
             acting += before * factor;
         }
@@ -292,8 +304,8 @@ impl SampledLoop {
     /// The smallest delay beyond what the controller compensates at which the loop is unstable; `None` if there is none.
     ///
     /// With d steps of delay the loop closes where an eigenvalue `lambda` of the open loop, from acting to computed commands, equals `z^d`. Poles cross the
-    /// unit circle, `z = e^(i theta)`, where `|lambda| = 1`, with `d = arg(lambda)/theta`. That is exact for whole numbers of steps, and nearly for many; a delay of few steps is
-    /// then found between two whole numbers, by the [poles](Self::poles_with_delay); the frequency stays that of the formula.
+    /// unit circle, `z = e^(i theta)`, where `|lambda| = 1`, with `d = arg(lambda)/theta`. That is exact for whole numbers of steps, and the beginning of a search in
+    /// between.
     ///
     /// # Errors
     /// [`AnalysisError::Unstable`] if it is unstable without any; [`AnalysisError::Poles`].
@@ -308,27 +320,35 @@ impl SampledLoop {
         least.map(|margin| self.between_steps(margin)).transpose()
     }
 
-    /// A margin of few steps, exactly.
-    fn between_steps(&self, margin: DelayMargin) -> Result<DelayMargin, AnalysisError> {
-        let steps = margin.delay / self.step;
-        let is_stable = |delay| {
-            let poles = self.poles_with_delay(delay)?;
-            Ok::<_, AnalysisError>(spectral_radius(&poles) < 1.0)
-        };
-        let [mut low, mut high] = [steps.floor(), steps.floor() + 1.0].map(|d| d * self.step);
-        if steps > FEW_STEPS || !is_stable(low)? || is_stable(high)? {
-            return Ok(margin);
-        }
-        while high - low > 1e-5 * high {
-            let middle = f64::midpoint(low, high);
-            if is_stable(middle)? {
-                low = middle;
-            } else {
-                high = middle;
+    /// The delay and frequency at which a pole crosses the unit circle near these, which are exact for whole numbers of steps.
+    fn between_steps(&self, guess: DelayMargin) -> Result<DelayMargin, AnalysisError> {
+        let h = self.step;
+        let mut margin = guess;
+        for _ in 0..ROUNDS {
+            let (delay, theta) = (self.delay + margin.delay, margin.frequency * h);
+            if delay < 0.0 || theta > PI || (margin.delay - guess.delay).abs() > h {
+                break;
+            }
+            let motion = self.motion(delay);
+            let log = |theta: f64| {
+                let values = self.open_loop(&motion, theta)?;
+                Ok::<_, AnalysisError>(nearest(&values, Complex::from(1.0)).ln())
+            };
+            // Newton's method for ln(lambda) = 0; more delay turns lambda by theta per step.
+            let (value, apart) = (log(theta)?, APART * theta);
+            let slope = (log(theta - apart)? - value) / -apart;
+            let turn = -value.re / slope.re;
+            let later = h * (value.im + slope.im * turn) / theta;
+            if !(turn.is_finite() && later.is_finite()) {
+                break;
+            }
+            margin.delay += later;
+            margin.frequency += turn / h;
+            if later.abs() <= EXACT * h && turn.abs() <= EXACT * theta {
+                return Ok(margin);
             }
         }
-        let delay = low;
-        Ok(DelayMargin { delay, ..margin })
+        Ok(guess)
     }
 
     /// Angles and open-loop eigenvalues where an eigenvalue has modulus 1.
@@ -352,7 +372,7 @@ impl SampledLoop {
         &self,
         mut visit: impl FnMut([f64; 2], [&[Complex<f64>]; 2]) -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
-        let (whole, _) = steps_of(self.delay, self.step);
+        let whole = self.motion.whole;
         let ratio = 10.0_f64.powf(-1.0 / f64::from(FREQUENCIES));
         let last = PI * 10.0_f64.powi(-DECADES);
         let (mut high, mut above) = (PI, self.open_loop(&self.motion, PI)?);
@@ -366,18 +386,20 @@ impl SampledLoop {
     }
 
     /// How much shorter than the compensated one the delay may be before the loop becomes unstable, s; `None` if any shorter delay is stable.
-    /// Exact for whole numbers of steps, and nearly in between.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
     pub fn delay_reduction_margin(&self) -> Result<Option<f64>, AnalysisError> {
         self.expect_stable()?;
-        let of = |(theta, lambda): (f64, Complex<f64>)| {
-            self.step * (-lambda.arg()).rem_euclid(TAU) / theta
+        let of = |(theta, lambda): (f64, Complex<f64>)| DelayMargin {
+            delay: -self.step * (-lambda.arg()).rem_euclid(TAU) / theta,
+            frequency: theta / self.step,
         };
         let margins = self.unit_gains()?.into_iter().map(of);
-        let least = margins.min_by(f64::total_cmp);
-        Ok(least.filter(|less| *less <= self.delay))
+        let least = margins.max_by(|a, b| a.delay.total_cmp(&b.delay));
+        let least = least.filter(|margin| -margin.delay <= self.delay);
+        let exact = least.map(|margin| self.between_steps(margin)).transpose()?;
+        Ok(exact.map(|margin| -margin.delay))
     }
 
     /// The gains between which the loop is stable.
@@ -458,16 +480,14 @@ impl SampledLoop {
             }
             denominator.lu().solve(&right).ok_or(AnalysisError::Poles)
         };
-        let (whole, late) = steps_of(self.delay, self.step);
-        let Motion { Phi, before, now } = motion;
-        let mut acting = complex(now);
-        if late > 0.0 {
-            acting += complex(before) / z;
+        let mut acting = complex(&motion.now);
+        if motion.has_before {
+            acting += complex(&motion.before) / z;
         }
-        acting *= Complex::cis(-theta * whole as f64);
+        acting *= Complex::cis(-theta * motion.whole as f64);
         let of = &self.controller;
         let errors = of.gain.ncols();
-        let y = solve(Phi, acting)?.rows(0, errors).into_owned();
+        let y = solve(&motion.Phi, acting)?.rows(0, errors).into_owned();
         // (I - P - G_s (z - S)^-1 Q) c = (G + G_s (z - S)^-1 (S_y + z S_+)) y
         let mut gain = complex(&of.gain);
         let is_empty = of.past.is_empty() && of.own.is_empty();
