@@ -272,13 +272,12 @@ impl Flight<'_> {
         let landing = self.link.land(time);
         self.pilot.lands_by_itself(landing == Landing::Asked);
         if landing != Landing::Begun {
-            let gone = self.link.gone(self.ending.is_some())?;
-            return Some(self.ending.take().unwrap_or_else(|| {
-                let advice = "it may still be flying, or landing by a failsafe of its own";
-                End::Backend(format!(
-                    "nothing was heard of the vehicle for {gone:.0} s: {advice}"
-                ))
-            }));
+            let by_user = self.ending == Some(End::Interrupted);
+            let gone = self.link.gone(by_user)?;
+            let advice = "it may still be flying, or landing by a failsafe of its own";
+            return Some(End::Backend(format!(
+                "nothing was heard of the vehicle for {gone:.0} s: {advice}"
+            )));
         }
         self.pilot.landed(time);
         Some(self.stopped())

@@ -12,6 +12,7 @@ mod request;
 use clock::ClockCheck;
 pub(crate) use pace::Pace;
 pub(crate) use request::Landing;
+use request::Told;
 
 use crate::binding::{Binding, GroupBinding, bind_part};
 use crate::pilot::{Reading, seconds};
@@ -78,8 +79,9 @@ pub(crate) struct Link {
     landing: Option<(i64, Landing)>,
     /// When it was asked first, ns of the monotonic clock.
     landing_since: Option<i64>,
-    /// Whether the backend has refused to land.
+    /// Whether the backend has refused to land, and whether it cannot.
     refused: bool,
+    cannot_land: bool,
     /// Whether any command was given to the backend.
     commanded: bool,
     /// When the backend last sent commands, ns of the monotonic clock.
@@ -89,8 +91,11 @@ pub(crate) struct Link {
     /// When (ns of the monotonic clock) arming was requested, and whether it is done.
     arming_since: Option<i64>,
     is_arming_done: bool,
+    is_arming_refused: bool,
     /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
     taking_off: Option<(i64, bool)>,
+    /// What the last frame tells of both groups that follow.
+    told: Told,
     /// The group that tells whether another pilot or program took control.
     control: Option<GroupBinding>,
     /// The group that tells whether the vehicle is armed.
@@ -165,6 +170,7 @@ impl Link {
             pace: Pace::new(description),
             read_error: None,
             untold: None,
+            told: Told::default(),
             write_error: None,
             panicked: false,
             errors: [0; 2],
@@ -172,11 +178,13 @@ impl Link {
             landing: None,
             landing_since: None,
             refused: false,
+            cannot_land: false,
             commanded: false,
             commanded_at: None,
             handed_back: false,
             arming_since: None,
             is_arming_done: false,
+            is_arming_refused: false,
             taking_off: None,
             control: bind_part(description, "vehicle", "control"),
             armed: bind_part(description, "vehicle", "armed"),
@@ -237,6 +245,12 @@ impl Link {
         let passed = self.passed();
         let now = self.now();
         self.returned = now;
+        if outcome.is_ok() {
+            self.listen();
+        }
+        if matches!(outcome, Ok(Some(_))) {
+            self.heard = now;
+        }
         if self.is_real_time() {
             let is_fresh = matches!(outcome, Ok(Some(Ok(_))));
             self.pace.woken(now.saturating_sub(self.deadline), is_fresh);
@@ -245,7 +259,6 @@ impl Link {
         let (time, reading) = match outcome {
             Ok(Some(Ok(time))) => {
                 self.read_error = None;
-                self.heard = now;
                 let ticks = i64::try_from(self.ticks).unwrap_or(i64::MAX);
                 let nominal = ticks.saturating_mul(self.timeline.step());
                 let host = if self.is_real_time() { now } else { nominal };

@@ -249,9 +249,7 @@ impl Pilot {
                 decision.action = self.respond(time, exceeded, decision.action);
             }
         }
-        // Without corrections of its position an estimate still shows how the vehicle sinks.
-        let is_measured = matches!(verdict, Ok(()) | Err(Fault::Uncorrected));
-        if decision.action == Action::Failsafe && self.is_down(time, is_measured) {
+        if decision.action == Action::Failsafe && self.is_down(time, verdict) {
             decision.action = self.parts.supervisor.touched_down(time);
         } else if self.parts.supervisor.mode() == Mode::Landing && self.touchdown.is_deaf(time) {
             decision.action = self.parts.supervisor.landed(time);
@@ -504,19 +502,23 @@ impl Pilot {
     }
 
     /// Whether the vehicle, flown by a failsafe, has reached the ground. Counts only if its state is `measured`.
-    fn is_down(&mut self, time: i64, measured: bool) -> bool {
+    fn is_down(&mut self, time: i64, verdict: Result<(), Fault>) -> bool {
         let Self {
             parts, touchdown, ..
         } = self;
-        if !measured {
+        // Without corrections of its position an estimate still shows how the vehicle sinks, but not how high it is.
+        let knows_height = match verdict {
+            Ok(()) => true,
+            Err(Fault::Uncorrected) => false,
             // Telemetry may be slower than the loop.
-            if !parts.supervisor.is_between_frames(time) {
+            Err(_) if parts.supervisor.is_between_frames(time) => return false,
+            Err(_) => {
                 touchdown.interrupt();
+                return false;
             }
-            return false;
-        }
+        };
         let may_sink = parts.supervisor.mode() != Mode::HoldPosition;
-        touchdown.is_down(time, parts, may_sink)
+        touchdown.is_down(time, parts, may_sink, knows_height)
     }
 }
 

@@ -7,7 +7,7 @@
 //! the vehicle's own failsafe then takes over.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
@@ -101,6 +101,8 @@ pub(crate) struct Watchdog {
 }
 
 struct Shared {
+    /// The number of the call.
+    number: AtomicU64,
     /// When the call in progress must have returned, ns of the monotonic clock.
     due: AtomicI64,
     /// When the call is given up, ns of the monotonic clock.
@@ -123,6 +125,7 @@ impl Watchdog {
     /// The thread cannot be created.
     pub fn start(line: Option<EmergencyLine>) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
+            number: AtomicU64::new(0),
             due: AtomicI64::new(NEVER),
             last: AtomicI64::new(NEVER),
             call: AtomicU8::new(Call::Read as u8),
@@ -161,6 +164,7 @@ impl Watchdog {
 
     /// Runs a call that must return by `due` and is given up at `last`, ns of the monotonic clock.
     pub fn watching<R>(&self, call: Call, due: i64, last: i64, run: impl FnOnce() -> R) -> R {
+        self.shared.number.fetch_add(1, Ordering::Relaxed);
         self.shared.call.store(call as u8, Ordering::Relaxed);
         self.shared.last.store(last, Ordering::Relaxed);
         self.shared.due.store(due, Ordering::Release);
@@ -198,17 +202,19 @@ impl Drop for Watchdog {
 
 impl Shared {
     fn watch(&self, teller: Option<&Thread>) {
-        // The call for which the alarm was raised.
-        let mut alarm = NEVER;
+        // The number of the call for which the alarm was raised; several may be due at the same time.
+        let mut alarm = 0;
         while !self.over.load(Ordering::Acquire) {
+            // If another call begins between the two, it is due soon: then the alarm is raised again.
+            let number = self.number.load(Ordering::Relaxed);
             let (due, now) = (self.due.load(Ordering::Acquire), monotonic_now());
             if now < due {
                 // A call that begins meanwhile may be due earlier.
                 nap(due.saturating_sub(now).min(IDLE));
                 continue;
             }
-            if alarm != due {
-                alarm = due;
+            if alarm != number {
+                alarm = number;
                 self.alarm(teller);
                 tracing::error!("{}", self.hang(monotonic_now().saturating_sub(due)));
             }

@@ -60,6 +60,16 @@ impl Timeouts {
     }
 }
 
+/// What the last frame tells of the vehicle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Told {
+    /// Whether it takes our commands.
+    control: Option<bool>,
+    armed: Option<bool>,
+    /// The stamp of that, ns.
+    armed_at: i64,
+}
+
 /// # When another pilot takes control
 impl Link {
     /// Whether, according to the last frame, another pilot or program took control since arming was requested. From
@@ -69,7 +79,7 @@ impl Link {
         if self.taken_over || self.arming_since.is_none() {
             return self.taken_over;
         }
-        if self.says(self.control) == Some(false) {
+        if self.told.control == Some(false) {
             self.give_up_control();
         }
         self.taken_over
@@ -84,7 +94,16 @@ impl Link {
         }
     }
 
-    /// Whether the first value of this group is true in the last frame; `None` if the group is missing or invalid, or its value is NaN.
+    /// Takes what a frame tells, unless its read failed: its content is then undefined.
+    pub(super) fn listen(&mut self) {
+        self.told = Told {
+            control: self.says(self.control),
+            armed: self.says(self.armed),
+            armed_at: (self.armed).map_or(0, |group| self.frame.groups[group.group].stamp),
+        };
+    }
+
+    /// Whether the first value of this group is true; `None` if the group is missing or invalid, or its value is NaN.
     fn says(&self, group: Option<GroupBinding>) -> Option<bool> {
         let group = group.filter(|group| self.frame.groups[group.group].valid)?;
         let value = self.frame.values[group.values[0]];
@@ -94,11 +113,11 @@ impl Link {
     /// Whether a vehicle that is commanded, and is not landing by itself, is no longer armed: it says so again and for a while, as one frame may be
     /// wrong, and a vehicle in the air must not be left for that. Until then it is commanded.
     pub fn was_disarmed(&mut self) -> bool {
-        match self.says(self.armed) {
+        match self.told.armed {
             Some(true) => (self.is_armed, self.disarmed) = (true, None),
             Some(false) if self.is_armed => {
                 let now = monotonic_now();
-                let stamp = (self.armed).map_or(0, |group| self.frame.groups[group.group].stamp);
+                let stamp = self.told.armed_at;
                 let (since, first) = *self.disarmed.get_or_insert((now, stamp));
                 if stamp > first && now.saturating_sub(since) >= DISARMED {
                     (self.is_armed, self.disarmed) = (false, None);
@@ -129,7 +148,7 @@ impl Link {
         let progress = match self.arming_since {
             None => {
                 self.arming_since = Some(now);
-                self.was_armed = self.says(self.armed) == Some(true);
+                self.was_armed = self.told.armed == Some(true);
                 self.begin(Call::Arm, Instance::arm)
             }
             Some(since) if now.saturating_sub(since) > self.timeouts.request => {
@@ -144,10 +163,13 @@ impl Link {
             Some(_) if self.is_arming_done => Ok(Progress::Done),
             Some(_) => self.poll(Call::Arm),
         };
-        let progress = progress.map_err(|error| failed("ARM failed", &error))?;
+        let progress = progress.map_err(|error| {
+            self.is_arming_refused = is_refusal(error.kind);
+            failed("ARM failed", &error)
+        })?;
         // Telemetry may come later than the answer.
         self.is_arming_done = progress == Progress::Done;
-        Ok(self.is_arming_done && self.says(self.armed) != Some(false))
+        Ok(self.is_arming_done && self.told.armed != Some(false))
     }
 
     /// Whether the vehicle was armed already when arming was requested: it may be in the air.
@@ -223,6 +245,7 @@ impl Link {
             Ok(Progress::Done) => (since, Landing::Begun),
             Ok(Progress::Underway) => (since, Landing::Asked),
             Err(error) => {
+                self.cannot_land = error.kind == ErrorKind::Unsupported;
                 // Only the first refusal is reported.
                 if !std::mem::replace(&mut self.refused, true) {
                     let name = &self.name;
@@ -234,11 +257,16 @@ impl Link {
         self.landing.map_or(Landing::Refused, |(_, state)| state)
     }
 
-    /// How long a vehicle that is asked to land has been silent by now, once that is too long to wait for it any more, s. The
-    /// `end` of the flight waits as long as for a vehicle that has begun to land.
-    pub fn gone(&self, end: bool) -> Option<f64> {
+    /// How long a vehicle that is asked to land has been silent by now, once that is too long to wait for it any more, s: as long as for a
+    /// landing, or as for a vehicle that has begun to land if the user ends the flight (`by_user`). One that cannot land by itself is flown
+    /// down on the model, and left in the air only for its user.
+    pub fn gone(&self, by_user: bool) -> Option<f64> {
         let silent = monotonic_now().saturating_sub(self.heard.max(self.landing_since?));
-        let allowed = if end { SILENCE } else { self.timeouts.landing };
+        let allowed = match (self.cannot_land, by_user) {
+            (true, false) => return None,
+            (false, true) => SILENCE,
+            _ => self.timeouts.landing,
+        };
         (silent > allowed).then_some(silent as f64 / 1e9)
     }
 
@@ -299,7 +327,7 @@ impl Link {
     /// Hands control back and stops the backend.
     ///
     /// If the flight was `terminated`, the motors are stopped. Otherwise a vehicle that was neither armed before nor commanded is
-    /// disarmed, and any other is asked to land unless it is landing already; one that cannot land and is `grounded`
+    /// disarmed, one that was armed before and refused to be ours is left to whoever flies it, and any other is asked to land unless it is landing already; one that cannot land and is `grounded`
     /// is disarmed. Dropping a link does the same: however a flight ends, its vehicle lands.
     pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> HandedBack {
         let mut handed = HandedBack::default();
@@ -321,6 +349,11 @@ impl Link {
         handed
     }
 
+    /// Whether somebody else flies the vehicle: it was armed already, and has refused to be ours.
+    fn is_left_alone(&self) -> bool {
+        !self.commanded && self.was_armed && self.is_arming_refused
+    }
+
     fn release_control(&mut self, terminated: bool, grounded: bool) -> Result<(), String> {
         let request = |request| move |instance: &mut Instance| instance.request(request);
         if terminated {
@@ -335,11 +368,11 @@ impl Link {
         if !self.is_real_time() {
             return Ok(());
         }
+        // Before arming was requested there is nothing to disarm.
+        if !self.commanded && (self.arming_since.is_none() || self.is_left_alone()) {
+            return Ok(());
+        }
         if !self.commanded && !self.was_armed {
-            // Before arming was requested there is nothing to disarm.
-            if self.arming_since.is_none() {
-                return Ok(());
-            }
             return self.disarm();
         }
         let lands = matches!(self.landing, Some((_, Landing::Begun)));
@@ -350,7 +383,7 @@ impl Link {
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
             // One that has landed and disarmed itself may refuse to land.
-            Err(_) if self.says(self.armed) == Some(false) => Ok(()),
+            Err(_) if self.told.armed == Some(false) => Ok(()),
             Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
             // A plugin that panicked is not called again.
             Err(error) if !self.land_past_the_calls() => Err(failed(
@@ -367,10 +400,10 @@ impl Link {
             return Ok(());
         }
         // One that was never asked for anything is somebody else's.
-        let is_ours = self.arming_since.is_some();
-        let Some(armed) = self.armed.filter(|_| is_ours) else {
+        let is_ours = self.arming_since.is_some() && !self.is_left_alone();
+        if self.armed.is_none() || !is_ours {
             return Ok(());
-        };
+        }
         let until = monotonic_now().saturating_add(self.timeouts.landing);
         let mut last_fresh = monotonic_now();
         let gone = |why: &str| Err(format!("{why}: it may still be landing"));
@@ -378,7 +411,7 @@ impl Link {
         self.commanded_at = None;
         let mut is_told = false;
         // One that was armed, and no longer says whether it is, may be in the air.
-        while self.says(Some(armed)).unwrap_or(self.is_armed) {
+        while self.told.armed.unwrap_or(self.is_armed) {
             self.is_armed = true;
             if !std::mem::replace(&mut is_told, true) {
                 tracing::info!("waiting for the vehicle to land");
@@ -388,7 +421,7 @@ impl Link {
             }
             if monotonic_now() > until {
                 let waited = self.timeouts.landing as f64 / 1e9;
-                let state = match self.says(Some(armed)) {
+                let state = match self.told.armed {
                     Some(_) => "is still armed",
                     None => "does not say whether it is armed",
                 };

@@ -28,6 +28,8 @@ pub(super) struct FrozenGroups {
     last: Option<i64>,
     /// Whether the last frame was good.
     was_sound: bool,
+    /// Whether the last new position left the way of the velocities.
+    was_apart: bool,
 }
 
 /// A group, and how its coordinates have moved since its numbers last changed.
@@ -114,6 +116,7 @@ impl FrozenGroups {
             body,
             last: None,
             was_sound: false,
+            was_apart: false,
         }
     }
 
@@ -136,12 +139,15 @@ impl FrozenGroups {
         // A frame that is not good, a jump, and what was before the flight say nothing of what hangs.
         let is_sound = is_sound(binding, frame);
         let is_broken = !std::mem::replace(&mut self.was_sound, is_sound) || !is_sound;
-        let has_jumped = self.body[0].is_some_and(|place| {
+        let leaves = self.body[0].and_then(|place| {
             let group = &binding.state[place].group;
-            let is_new = self.groups[place].is_new(frame.groups[group.group].stamp);
-            let has_moved = self.groups[place].numbers != group.numbers(&frame.values);
-            is_new && has_moved && self.groups[place].apart(&pose) > JUMP + world.norm() * elapsed
+            let is_new = self.groups[place].is_new(frame.groups[group.group].stamp)
+                && self.groups[place].numbers != group.numbers(&frame.values);
+            is_new.then(|| self.groups[place].apart(&pose) > JUMP + world.norm() * elapsed)
         });
+        // One that leaves it again and again does not jump: a velocity hangs while slow telemetry tells where the vehicle flies.
+        let has_jumped =
+            leaves.is_some_and(|leaves| !std::mem::replace(&mut self.was_apart, leaves) && leaves);
         let most = REPEATED.saturating_mul(stale_after);
         let (mut all_repeat, mut any_apart) = (true, false);
         for (watched, state) in self.groups.iter_mut().zip(&binding.state) {
@@ -372,5 +378,15 @@ mod tests {
             }
         };
         assert_eq!(spoiled(&[2], true, jumped), [false; 4]);
+    }
+
+    /// Positions of 10 Hz, 0.8 m apart, of a vehicle whose velocity hangs at zero.
+    #[test]
+    fn slow_telemetry_hides_no_velocity_that_hangs() {
+        let hanging = |tick: i64, values: &mut [f64]| {
+            values[2] = 0.8 * (tick / 50) as f64;
+            values[7..10].fill(0.0);
+        };
+        assert_eq!(spoiled(&[], true, hanging), [false, false, true, false]);
     }
 }

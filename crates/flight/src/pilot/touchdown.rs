@@ -75,14 +75,20 @@ impl Touchdown {
         (self.since, self.last) = (None, None);
     }
 
-    /// Whether the vehicle, whose measured state a failsafe flies at `time` (ns), stands: at the known height of the ground, or
+    /// Whether the vehicle, whose measured state a failsafe flies at `time` (ns), stands: at the known height of the ground if its own is known, or
     /// where it does not sink although its rotors no longer carry it.
-    pub(super) fn is_down(&mut self, time: i64, parts: &Parts, may_sink: bool) -> bool {
+    pub(super) fn is_down(
+        &mut self,
+        time: i64,
+        parts: &Parts,
+        may_sink: bool,
+        knows_height: bool,
+    ) -> bool {
         let Some((height, climbing)) = vertical(parts) else {
             return false;
         };
         let is_at = |ground: f64| height <= ground;
-        if self.ground(parts).is_some_and(is_at) {
+        if knows_height && self.ground(parts).is_some_and(is_at) {
             return true;
         }
         let elapsed = self.last.map_or(0, |last| time.saturating_sub(last));
@@ -102,7 +108,9 @@ impl Touchdown {
             return false;
         }
         let since = *self.since.get_or_insert(time);
-        let takes_commands = self.is_near(parts, height) || self.followed > FOLLOWED;
+        // What is simulated takes our commands.
+        let may_be_near = knows_height || !parts.supervisor.must_arm();
+        let takes_commands = may_be_near && self.is_near(parts, height) || self.followed > FOLLOWED;
         takes_commands && time.saturating_sub(since) >= TOUCHDOWN
     }
 

@@ -78,11 +78,57 @@ fn a_flight_whose_vehicle_is_gone_ends_soon_when_its_user_ends_it() {
     let began = std::time::Instant::now();
     let end = std::iter::from_fn(|| Some(flight.tick())).flatten().next();
     assert!(began.elapsed().as_secs() < 300, "{:?}", began.elapsed());
-    assert_eq!(end, Some(End::Interrupted));
-    let summary = flight.finish(End::Interrupted);
+    let Some(End::Backend(why)) = end.clone() else {
+        panic!("{end:?}");
+    };
+    assert!(
+        why.contains("nothing was heard of the vehicle for 5 s"),
+        "{why}"
+    );
+    let summary = flight.finish(end.unwrap());
     assert!(journal.lock().unwrap().contains(&"land"));
-    // Not as if it had landed.
     assert_eq!(summary.verdict, Verdict::BackendFailed);
+}
+
+/// It cannot land by itself, so it would stay in the air: only its user gives it up.
+#[test]
+fn a_silent_vehicle_that_cannot_land_is_flown_down() {
+    let ((vehicle, journal), mut nowhere) = (standing(Trouble::Mute), Discard);
+    let set = ["safety.max_blind_time=0.1", "safety.landing_time=0.5"];
+    let mut flight = Flight::new(&hovering(&set), vehicle, &mut nowhere).unwrap();
+    let told = |what| journal.lock().unwrap().contains(&what);
+    while !told("land") {
+        assert_eq!(flight.tick(), None);
+    }
+    let asked = std::time::Instant::now();
+    while asked.elapsed().as_secs_f64() < 1.0 {
+        assert_eq!(flight.tick(), None);
+    }
+    assert_eq!(journal.lock().unwrap().last(), Some(&"write"));
+    assert_eq!(flight.end(End::Interrupted), None);
+    let end = std::iter::from_fn(|| Some(flight.tick())).flatten().next();
+    assert!(matches!(end, Some(End::Backend(_))), "{end:?}");
+}
+
+/// What such a read leaves in the frame, here that it is disarmed and taken over, is no news.
+#[test]
+fn a_failed_read_tells_nothing() {
+    let ((vehicle, journal), mut nowhere) = (standing(Trouble::Clears), Discard);
+    let flight = Flight::new(&hovering(&["flight.duration=1"]), vehicle, &mut nowhere).unwrap();
+    let summary = flight.run();
+    assert_eq!(summary.verdict, Verdict::Flown, "{:?}", summary.end);
+    assert!(journal.lock().unwrap().contains(&"land"));
+}
+
+/// Somebody flies it already, and it has refused to be ours.
+#[test]
+fn a_vehicle_that_refuses_to_be_ours_is_left_alone() {
+    let ((vehicle, journal), mut nowhere) = (standing(Trouble::IsFlown), Discard);
+    let flight = Flight::new(&hovering(&[]), vehicle, &mut nowhere).unwrap();
+    let summary = flight.run();
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    let journal = journal.lock().unwrap();
+    assert_eq!(*journal, ["arm", "stop"]);
 }
 
 /// A flight of a vehicle on the ground, with these settings.

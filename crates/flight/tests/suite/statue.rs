@@ -58,6 +58,12 @@ pub enum Trouble {
     Untold,
     /// Nothing is heard of it from the hundredth command on.
     Gone,
+    /// The same, but it takes commands, and cannot land by itself.
+    Mute,
+    /// The read after the hundredth command clears the frame and fails.
+    Clears,
+    /// It is armed from the beginning, and refuses to be armed.
+    IsFlown,
     /// Its times are microseconds.
     Microseconds,
 }
@@ -88,6 +94,11 @@ impl Backend for Statue {
         std::thread::sleep(deadline.remaining());
         if self.is_gone() {
             return Ok(ReadOutcome::None);
+        }
+        if self.trouble == Trouble::Clears && self.commands > 100 {
+            self.trouble = Trouble::None;
+            frame.values.fill(0.0);
+            return Err(Error::new(ErrorKind::Io, "a damaged packet"));
         }
         if let Some((reads, height)) = &mut self.climb
             && *height > 0.0
@@ -157,6 +168,9 @@ impl Backend for Statue {
 
     fn arm(&mut self) -> Result<(), Error> {
         self.tell("arm");
+        if self.trouble == Trouble::IsFlown {
+            return Err(Error::new(ErrorKind::Refused, "somebody else flies it"));
+        }
         self.armed = true;
         Ok(())
     }
@@ -206,12 +220,12 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
-        if self.is_gone() {
+        if self.is_gone() && self.trouble == Trouble::Gone {
             return Err(Error::new(ErrorKind::Timeout, "no answer"));
         }
         if matches!(
             self.trouble,
-            Trouble::CannotLand | Trouble::Jumps | Trouble::Lands
+            Trouble::CannotLand | Trouble::Jumps | Trouble::Lands | Trouble::Mute
         ) {
             return Err(Error::unsupported("it cannot land"));
         }
@@ -222,7 +236,7 @@ impl Backend for Statue {
 
 impl Statue {
     fn is_gone(&self) -> bool {
-        self.trouble == Trouble::Gone && self.commands > 100
+        matches!(self.trouble, Trouble::Gone | Trouble::Mute) && self.commands > 100
     }
 
     fn comes_down(&self) -> bool {
@@ -286,7 +300,7 @@ fn climbing(climb: Option<(u32, f64)>, trouble: Trouble) -> (Instance, Journal) 
         height: 0.0,
         late: 3,
         ahead: 0,
-        armed: false,
+        armed: trouble == Trouble::IsFlown,
         landing: None,
         trouble,
         commands: 0,

@@ -262,11 +262,9 @@ impl Shape {
         let first = values.saturating_sub(motors.count);
         let expected = (0..motors.count).map(motor);
         let found = signals[first.min(signals.len())..].iter();
-        if commands > 0
-            || !found
-                .map(|signal| &signal.name)
-                .eq(expected.collect::<Vec<_>>().iter())
-        {
+        let found = found.map(|signal| signal.name.as_str());
+        let has_motors = motors.count > 0 && expected.eq(found);
+        if commands > 0 || !has_motors {
             let expected = format!("{} motors as the last signals", motors.count);
             return Err((expected, "others".to_owned()));
         }

@@ -162,7 +162,7 @@ impl Recording {
     /// Time from the first tick to the last, s.
     pub fn duration(&self) -> f64 {
         match (self.frames.times().first(), self.frames.times().last()) {
-            (Some(first), Some(last)) => (last - first) as f64 * 1e-9,
+            (Some(first), Some(last)) => last.saturating_sub(*first) as f64 * 1e-9,
             _ => 0.0,
         }
     }

@@ -50,6 +50,8 @@ pub struct Battery {
 /// dropped and counted. When the vehicle restarts, its state is reset.
 #[derive(Clone, Debug, Default)]
 pub struct Telemetry {
+    /// The newest time since boot, ms, which messages count modulo 2^32.
+    booted: Option<i64>,
     boot_clock: SenderClock,
     odometry_clock: SenderClock,
     heartbeat: Option<Sample<Heartbeat>>,
@@ -64,6 +66,9 @@ pub struct Telemetry {
     /// When the last ones were noticed, ns of `CLOCK_MONOTONIC`.
     restarted: [Option<i64>; MANY],
 }
+
+/// Times since boot so near to each other, ms, are of one run even if the count has turned between them.
+const NEAR_TURN: i64 = 60_000;
 
 /// So many restarts within this, ns, are two vehicles that send with the same numbers: each knows but its own clock.
 const MANY: usize = 3;
@@ -239,8 +244,23 @@ impl Telemetry {
         any
     }
 
+    /// The time since boot of a message that counts it modulo 2^32, 49.7 days, ms.
+    fn since_boot(&mut self, boot_ms: u32) -> i64 {
+        let newest = self.booted.unwrap_or(0);
+        let turns = newest & !i64::from(u32::MAX);
+        let plain = turns | i64::from(boot_ms);
+        // A little after the turn, or before it and late; otherwise the vehicle has restarted.
+        let turned = [-1, 0, 1].map(|turn| plain + (turn << 32));
+        let near = turned
+            .into_iter()
+            .find(|time| *time >= 0 && (time - newest).abs() < NEAR_TURN);
+        let time = near.unwrap_or(plain);
+        self.booted = Some(time);
+        time
+    }
+
     fn boot_time(&mut self, boot_ms: u32, arrival: i64) -> Time {
-        let sent = i64::from(boot_ms) * 1_000_000;
+        let sent = self.since_boot(boot_ms).saturating_mul(1_000_000);
         let mapped = self.boot_clock.map(sent, arrival);
         self.time(sent, mapped, arrival)
     }

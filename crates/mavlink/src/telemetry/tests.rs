@@ -129,6 +129,27 @@ fn freshness_is_by_the_measurement_and_not_by_the_arrival() {
     assert!(!sample.is_fresh(1711 * MS, 500 * MS) && sample.is_fresh(1510 * MS, 500 * MS));
 }
 
+/// After 49.7 days; a message from before the turn may be late.
+#[test]
+fn times_since_boot_go_on_where_their_count_turns() {
+    let mut telemetry = Telemetry::default();
+    let mut restarts = Vec::new();
+    let late = [0, 100, 200, 300, 250, 400, 500, 600, 700, 800, 900, 1000];
+    for (at, x) in late.into_iter().zip(1_u8..) {
+        let boot_ms = (u32::MAX - 260).wrapping_add(at);
+        telemetry.take(&received(i64::from(at) * MS, position(boot_ms, x.into())));
+        restarts.push(telemetry.restarts());
+    }
+    assert_eq!(restarts, [0; 12]);
+    let newest = telemetry.position().unwrap();
+    assert_eq!((newest.value[0], newest.stamp), (12.0, 1000 * MS));
+    // After a minute of silence, and after a restart.
+    telemetry.take(&received(100_000 * MS, position(99_740, 13.0)));
+    assert_eq!(telemetry.restarts(), 0);
+    telemetry.take(&received(102_000 * MS, position(1000, 14.0)));
+    assert_eq!(telemetry.restarts(), 1);
+}
+
 #[test]
 fn a_restart_makes_all_that_was_known_void() {
     let mut telemetry = Telemetry::default();

@@ -5,11 +5,14 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::overheard::{Overheard, overhear};
+use super::overheard::{Overheard, heartbeats};
 use super::{Output, READ_TIMEOUT, Senders, Streams, WRITE_TIMEOUT};
 
 /// After this silence of its peer, a listening socket accepts another sender: a restarted autopilot uses another port.
 const PEER_SILENCE: Duration = Duration::from_secs(2);
+
+/// So many heartbeats of others may wait to be taken.
+const MOST: usize = 8;
 
 /// A bound socket.
 pub(crate) struct Endpoint {
@@ -86,10 +89,12 @@ impl Peer {
         true
     }
 
-    /// Looks for heartbeats in a datagram that is dropped.
-    fn overhear(&mut self, datagram: &[u8], from: SocketAddr) {
-        if let Self::Heard { overheard, .. } = self {
-            overhear(overheard, datagram, from);
+    /// Notes heartbeats in a datagram that was dropped.
+    fn overhear(&mut self, heartbeats: Vec<Overheard>) {
+        if let Self::Heard { overheard, .. } = self
+            && overheard.len() < MOST
+        {
+            overheard.extend(heartbeats);
         }
     }
 
@@ -183,10 +188,10 @@ impl Read for Half {
         loop {
             let received = match self.socket.recv_from(buffer) {
                 Ok((length, from)) => {
-                    let mut peer = lock(&self.peer);
-                    let admitted = peer.admit(from, Instant::now());
+                    let admitted = lock(&self.peer).admit(from, Instant::now());
                     if !admitted {
-                        peer.overhear(&buffer[..length], from);
+                        let heartbeats = heartbeats(&buffer[..length], from);
+                        lock(&self.peer).overhear(heartbeats);
                     }
                     // An empty datagram is not the end of the stream.
                     (length > 0 && admitted).then_some(length)

@@ -124,14 +124,29 @@ struct Observed {
 }
 
 /// A sender that is not the vehicle.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 struct Other {
     system: u32,
     component: u8,
     kind: MavType,
     /// Its address, if that is not the vehicle's.
     from: Option<SocketAddr>,
+    /// When its last heartbeat came, ns of `CLOCK_MONOTONIC`.
+    heard: i64,
 }
+
+impl Other {
+    fn is(&self, other: &Self) -> bool {
+        (self.system, self.component, self.from) == (other.system, other.component, other.from)
+    }
+
+    fn is_there(&self, now: i64) -> bool {
+        now.saturating_sub(self.heard) < THERE
+    }
+}
+
+/// A sender whose last heartbeat is older than this, ns, has gone: an autopilot that has restarted may send from another port.
+const THERE: i64 = 3_000_000_000;
 
 /// What `AUTOPILOT_VERSION` says.
 #[derive(Clone, Copy)]
@@ -237,8 +252,11 @@ impl Vehicle {
         if self.wanted.is_some() && !matches!(self.address, Address::UdpIn(_)) {
             return Ok(());
         }
-        self.wait_for(deadline, |observed| !observed.rivals.is_empty());
-        let (first, rivals) = self.look(|observed| (observed.vehicle, observed.rivals.clone()));
+        let are_there =
+            |observed: &Observed| (observed.rivals.iter()).any(|rival| rival.is_there(monotonic()));
+        self.wait_for(deadline, are_there);
+        let (first, mut rivals) = self.look(|observed| (observed.vehicle, observed.rivals.clone()));
+        rivals.retain(|rival| rival.is_there(monotonic()));
         let Some((system, component)) = first.filter(|_| !rivals.is_empty()) else {
             return Ok(());
         };
@@ -475,10 +493,8 @@ struct Observer {
 
 impl Listener for Observer {
     fn message(&mut self, received: Received, sender: &mut Sender) {
-        let heard = |observed: &Observed| observed.others.len() + observed.rivals.len();
-        let before = heard(&self.observed);
         if !self.observed.is_of_vehicle(&received, self.wanted) {
-            if heard(&self.observed) != before {
+            if matches!(received.message, MavMessage::HEARTBEAT(_)) {
                 self.publish(true);
             }
             return;
@@ -498,7 +514,7 @@ impl Listener for Observer {
                 if let Some(clock) = self.monitor.time_sync(m, &received, sender) {
                     self.observed.clock = Some(clock);
                     self.observed.telemetry.correct_clock(
-                        -clock.offset,
+                        clock.offset.saturating_neg(),
                         clock.round_trip / 2,
                         clock.at,
                     );
@@ -571,10 +587,10 @@ impl Observer {
             if lists || newest.rates != observed.rates {
                 newest.rates.clone_from(&observed.rates);
             }
-            if newest.others.len() != observed.others.len() {
+            if lists || newest.others.len() != observed.others.len() {
                 newest.others.clone_from(&observed.others);
             }
-            if newest.rivals.len() != observed.rivals.len() {
+            if lists || newest.rivals.len() != observed.rivals.len() {
                 newest.rivals.clone_from(&observed.rivals);
             }
         });
@@ -614,10 +630,13 @@ impl Observed {
             component: received.component,
             kind: m.mavtype,
             from: None,
+            heard: received.arrival,
         };
         match self.vehicle {
-            None if self.others.len() < MOST_OTHERS && !self.others.contains(&other) => {
-                self.others.push(other);
+            None if self.others.len() < MOST_OTHERS => {
+                if !self.others.iter().any(|known| known.is(&other)) {
+                    self.others.push(other);
+                }
             }
             // Further autopilots of its own system share its flight.
             Some((system, _))
@@ -645,12 +664,17 @@ impl Observed {
                 component: overheard.component,
                 kind: overheard.heartbeat.mavtype,
                 from: Some(overheard.from),
+                heard: monotonic(),
             })
     }
 
-    /// Returns whether it is new.
+    /// Returns whether it has been noted.
     fn add_rival(&mut self, rival: Other) -> bool {
-        if self.rivals.len() >= MOST_OTHERS || self.rivals.contains(&rival) {
+        if let Some(known) = self.rivals.iter_mut().find(|known| known.is(&rival)) {
+            known.heard = rival.heard;
+            return true;
+        }
+        if self.rivals.len() >= MOST_OTHERS {
             return false;
         }
         if let Some((system, component)) = self.vehicle {

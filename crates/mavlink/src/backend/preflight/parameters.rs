@@ -10,6 +10,8 @@ use crate::{ParameterOutcome, ParameterValue, Ticket, Vehicle};
 
 /// Longest time for reading parameters, ns.
 const READ_TIMEOUT: i64 = 3_000_000_000;
+/// After this, ns, no further parameter is set back: the host gives the end of a flight 10 s, and the vehicle may be switched off.
+const RESTORING: i64 = 4_000_000_000;
 
 /// An answer to the first question comes within this, ns; it is asked again after 0.4 s.
 const AT_ONCE: i64 = 380_000_000;
@@ -212,7 +214,12 @@ impl Parameters {
             Err(error) => return vec![error.message],
         };
         let (mut said, mut left) = (Vec::new(), Vec::new());
+        let until = monotonic_now().saturating_add(RESTORING);
         for (name, before, ours) in old {
+            if monotonic_now() > until {
+                left.push((name, before, ours));
+                continue;
+            }
             let has = read(vehicle, &[(name.as_str(), true)])
                 .ok()
                 .and_then(|v| v[0]);

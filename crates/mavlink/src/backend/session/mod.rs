@@ -102,8 +102,12 @@ pub(crate) struct Session {
     restarts: u64,
     /// Whether heartbeats are missing.
     is_silent: bool,
+    /// Whether it has been asked to change to our mode.
+    is_asked: bool,
     /// Whether it has been told to arm, and has not said since that it is armed or disarmed.
     may_arm: bool,
+    /// Whether it was told to land past a call that did not return.
+    is_landing_past_a_call: bool,
     pub counts: Counts,
     /// What happened, for the report.
     pub events: Vec<String>,
@@ -153,7 +157,9 @@ impl Session {
             hover_is_given: setup.hover_is_given,
             restarts: vehicle.telemetry().restarts(),
             is_silent: false,
+            is_asked: false,
             may_arm: false,
+            is_landing_past_a_call: false,
             counts: Counts::default(),
             events: Vec::new(),
         })
@@ -231,7 +237,15 @@ impl Session {
         now: i64,
     ) -> Result<(), Error> {
         let setpoint = Setpoint::new(self.set, commands)?;
-        if self.hold != Hold::Ours || self.urgent.is_begun() || now < self.next_setpoint {
+        // Even if it took longer than was waited for: who commands must not believe that it flies on.
+        if self.urgent.is_begun() || self.is_landing_past_a_call {
+            self.counts.dropped += 1;
+            return Err(Error::new(
+                ErrorKind::Refused,
+                "the vehicle was told to land past a call that did not return in time",
+            ));
+        }
+        if self.hold != Hold::Ours || now < self.next_setpoint {
             self.counts.dropped += 1;
             return Ok(());
         }
@@ -284,6 +298,7 @@ impl Session {
             }
             if matches!(self.hold, Hold::Ours) {
                 self.hold = Hold::Delegated(Mode::Land);
+                self.is_landing_past_a_call = true;
                 self.stream = Stream::None;
                 self.say("told to land past a call that did not return".to_owned());
             }
@@ -350,7 +365,13 @@ impl Session {
         };
         match self.hold {
             Hold::Ours | Hold::Delegated(_) => self.lose(why, now),
-            _ => self.say(format!("the vehicle {why}")),
+            _ => {
+                let what = format!("the vehicle {why}");
+                // Two of one number seem to restart with every message.
+                if !self.events.contains(&what) {
+                    self.say(what);
+                }
+            }
         }
     }
 
@@ -436,6 +457,12 @@ impl Session {
     /// Begins a request that the vehicle carries out by itself.
     pub fn request(&mut self, request: Request, now: i64) -> Result<(), Error> {
         self.is_ours()?;
+        let is_ours = self.is_asked || self.hold != Hold::NotYet;
+        if !is_ours && matches!(request, Request::Land | Request::Hold) {
+            // Whoever has it keeps it.
+            (self.task, self.ended) = (None, Some(Ok(())));
+            return Ok(());
+        }
         self.begin(match request {
             Request::Land => Task::change(Mode::Land, now),
             Request::Hold => Task::change(Mode::Hold, now),

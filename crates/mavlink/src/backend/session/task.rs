@@ -412,6 +412,7 @@ impl Session {
             return Ok(Step::Next);
         }
         let command = autopilot.set_mode(Mode::Commanded);
+        self.is_asked = true;
         arm.sent.poll(vehicle, command, false, now);
         if now < arm.sent.until {
             return Ok(Step::Wait);
@@ -542,6 +543,17 @@ impl Session {
             self.hold = Hold::Delegated(mode);
             self.say(format!("the vehicle is in {}", autopilot.mode_name(mode)));
             return Ok(Step::Done);
+        }
+        let is_commanded = |h: &crate::Heartbeat| autopilot.is_in(Mode::Commanded, h.custom_mode);
+        if self.hold == Hold::NotYet && !self.heard(i64::MIN, is_commanded) {
+            // It was asked to change to our mode, and may still do so.
+            if self.heard(sent.begun.saturating_add(SETTLED), |_| true) {
+                self.say("the vehicle is not in our mode: left to whoever flies it".to_owned());
+                return Ok(Step::Done);
+            }
+            if now < sent.until {
+                return Ok(Step::Wait);
+            }
         }
         // Nobody may write any more: it stays where it is, and in its mode, until it has changed.
         if self.stream == Stream::Written && now > self.next_setpoint.saturating_add(UNWRITTEN) {

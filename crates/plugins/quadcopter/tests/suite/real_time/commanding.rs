@@ -360,7 +360,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 23] = [
+    let cases: [fn(); 24] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
@@ -373,6 +373,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         parameters_of_an_armed_vehicle_are_left_alone,
         two_vehicles_of_one_number_are_not_armed,
         one_of_two_vehicles_is_armed_where_it_is_named,
+        a_vehicle_that_never_was_ours_is_left_to_its_pilot,
         what_may_be_armed_is_disarmed,
         a_flight_that_ends_while_it_arms_leaves_it_disarmed,
         wrong_parameters_are_not_flown_with,
@@ -627,6 +628,29 @@ fn parameters_of_an_armed_vehicle_are_left_alone() {
     assert_eq!(report["set_armed"], serde_json::json!([]));
 }
 
+/// Its pilot flies it, and it refuses to change to our mode: nor is it told to land then.
+fn a_vehicle_that_never_was_ours_is_left_to_its_pilot() {
+    let options = ["already_armed=1", "options=8", "refuse_modes=1000"];
+    let Some(flight) = Flight::new("ardupilot", &options, "") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.arm().unwrap_err();
+    assert!(
+        error.message.contains("refused to change to GUIDED"),
+        "{error}"
+    );
+    flight.instance.request(fly_hal::Request::Land).unwrap();
+    flight.complete(8).unwrap();
+    let (report, _) = flight.end();
+    let refused = report["refused"].as_array().unwrap();
+    assert!(
+        refused.len() > 1 && refused.iter().all(|what| *what == "mode 4"),
+        "{refused:?}"
+    );
+    assert_eq!(report["modes"], serde_json::json!([]));
+}
+
 /// It is armed, and nothing that it says arrives.
 fn what_may_be_armed_is_disarmed() {
     let settings = "set_parameters = true\n";
@@ -849,11 +873,12 @@ fn a_hanging_call_is_landed_past() {
     // The flight thread hangs.
     assert!(line.request(Request::Land));
     std::thread::sleep(Duration::from_secs(1));
-    // It returns and continues writing; its setpoints are no longer sent.
+    // It returns and continues writing; its setpoints are no longer sent, and it is told so.
     for _ in 0..50 {
         flight.read();
         let commands = [1.0, 0.0, 0.0, 0.0, 9.0];
-        flight.instance.write(flight.frame.time, &commands).unwrap();
+        let written = flight.instance.write(flight.frame.time, &commands);
+        assert_eq!(written.unwrap_err().kind, ErrorKind::Refused);
     }
     assert_eq!(flight.value("vehicle.control"), 1.0, "nobody else took it");
     flight.instance.disarm().unwrap();
