@@ -3,6 +3,7 @@
 //! Scalars keep their source text, so printed values are what the user wrote, digit for digit.
 
 use std::collections::HashMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,15 +47,47 @@ pub(super) struct Entry {
     pub node: Node,
 }
 
+/// Explains the errors. Where `[rotors]` is written for `[[rotors]]`, every header from the second on is one, and all keys below it are: this is said once.
+fn explain(source: &Arc<Source>, errors: &[toml::de::Error]) -> Vec<Diagnostic> {
+    let mut repeated = Vec::new();
+    let explain = |error: &toml::de::Error| {
+        let diagnostic = Diagnostic::syntax(source, 0, error);
+        let Some((header, is_header)) = repetition(&source.text, error) else {
+            return Some(diagnostic);
+        };
+        if repeated.contains(&header) {
+            return None;
+        }
+        if !is_header {
+            return Some(diagnostic);
+        }
+        repeated.push(header);
+        Some(diagnostic.help(format!(
+            "tables of a list have double brackets, also the first: write `[[{header}]]`; any other table stands there once"
+        )))
+    };
+    errors.iter().filter_map(explain).collect()
+}
+
+/// Of an error about a repeated key: the table `[header]` in which it stands, and whether it is this header.
+fn repetition<'a>(text: &'a str, error: &toml::de::Error) -> Option<(&'a str, bool)> {
+    let at = error
+        .span()
+        .filter(|_| error.message() == "duplicate key")?;
+    let (above, line) = text.get(..at.end)?.rsplit_once('\n')?;
+    let mut lines = iter::once(line).chain(above.lines().rev()).enumerate();
+    let (distance, header) = lines.find(|(_, line)| line.trim_start().starts_with('['))?;
+    let header = header.trim_start().strip_prefix('[')?;
+    let header = header.split(']').next().unwrap_or(header);
+    (!header.starts_with('[')).then_some((header.trim(), distance == 0))
+}
+
 impl Node {
     /// Reads a whole source as a TOML document.
     pub fn parse(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
         let (table, errors) = DeTable::parse_recoverable(&source.text);
         if !errors.is_empty() {
-            return Err(errors
-                .iter()
-                .map(|error| Diagnostic::syntax(source, 0, error))
-                .collect());
+            return Err(explain(source, &errors));
         }
         let reader = Reader { source, shift: 0 };
         Ok(Self {

@@ -169,3 +169,39 @@ error: `vehicle.rotors[0].axis` is not possible
 ",
     );
 }
+
+/// A second one is no key of TOML's, so this is said before anything is read as a vehicle.
+#[test]
+fn single_brackets_of_a_list() {
+    let folder = folder();
+    let rotor = BRICK.split_once("[[rotors]]").expect("a rotor").1;
+    let text = BRICK.replace("[[rotors]]", "[rotors]");
+    folder.write(
+        "brick.toml",
+        &format!("{text}[rotors]{rotor}[rotors]{rotor}[rotors]{rotor}"),
+    );
+    folder.fails(&["--config", "flight.toml"], 2, "\
+error: brick.toml is not valid TOML
+  --> brick.toml:13:2
+   |
+13 | [rotors]
+   |  ^^^^^^ duplicate key
+   |
+   = note: brick.toml is named by flight.toml:6:8
+   = help: tables of a list have double brackets, also the first: write `[[rotors]]`; any other table stands there once
+");
+    folder.write("brick.toml", &text);
+    folder.fails(
+        &["--config", "flight.toml"],
+        2,
+        "\
+error: `vehicle.rotors` has the wrong type
+ --> brick.toml:7:1
+  |
+7 | [rotors]
+  | ^^^^^^^^ expected an array of tables, [[rotors]], found a table
+  |
+  = note: brick.toml is named by flight.toml:6:8
+",
+    );
+}
