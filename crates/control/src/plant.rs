@@ -367,7 +367,7 @@ pub enum PlantError {
     Constraint(#[from] ConstraintSetError),
     /// The system has closed loops or coupled joints.
     #[error(
-        "a controller's model is a tree of bodies, but `{system}` has {key}: remove them from the model, and describe them in the simulated plant"
+        "a controller's model is a tree of bodies, but `{system}` has {key}: write `{key} = []` in `[vehicle]`, and name the whole system in `[backend.sim] vehicle`"
     )]
     Constrained {
         /// The system's name.

@@ -608,6 +608,75 @@ plugin = "sim"
     common::contains(&stderr, "arm.urdf:5:15");
 }
 
+/// The controller's model is without the coupling, the simulated plant has it.
+#[test]
+fn a_urdf_with_a_joint_that_mimics_another_flies_as_its_error_says() {
+    let folder = Folder::new();
+    let joint = |name: &str, parent: &str, child: &str, more: &str| {
+        format!(
+            r#"<link name="{child}"><inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/><axis xyz="0 1 0"/>{more}</joint>
+<transmission name="{name}_drive"><type>transmission_interface/SimpleTransmission</type><joint name="{name}"/><actuator name="{name}_motor"/></transmission>
+"#
+        )
+    };
+    let upper = joint("shoulder", "world", "upper", "");
+    let lower = joint("elbow", "upper", "lower", r#"<mimic joint="shoulder"/>"#);
+    folder.write(
+        "arm.urdf",
+        &format!("<robot name=\"arm\"><link name=\"world\"/>\n{upper}{lower}</robot>"),
+    );
+    folder.write(
+        "flight.toml",
+        r#"
+[vehicle]
+file = "arm.urdf"
+
+[controller]
+approach = "energy"
+pairs = [
+    { to = "upper", stiffness = 9, damping = 6, inertia = 1 },
+    { from = "upper", to = "lower", stiffness = 9, damping = 6, inertia = 1 },
+]
+
+[reference]
+kind = "joints"
+joints.shoulder = { amplitude = 0.3, angular_frequency = 2 }
+joints.elbow = { amplitude = 0.3, angular_frequency = 2 }
+
+[flight]
+duration = 1
+
+[backend]
+plugin = "sim"
+"#,
+    );
+    let flight = ["--config", "flight.toml", "--log", "flight.mcap"];
+    let (_, stderr) = folder.ends(&flight, 2);
+    common::contains(
+        &stderr,
+        "`arm` has couplings: write `couplings = []` in `[vehicle]`, and name the whole system in `[backend.sim] vehicle`",
+    );
+    let way_out = [
+        "--set",
+        "vehicle.couplings=[]",
+        "--set",
+        "backend.sim.vehicle.file=arm.urdf",
+    ];
+    folder.flies(&[&flight[..], &way_out].concat());
+    // More exactly than a controller holds them together.
+    let log = folder.path("flight.mcap");
+    let log = fly_log::Recording::open(log, &fly_log::Options::default()).expect("a log");
+    let [shoulder, elbow] = [0, 1].map(|joint| {
+        let name = format!("joint.{joint}.position");
+        log.description.value_index(&name).expect("a joint")
+    });
+    for frame in log.frames.iter() {
+        let apart = frame.values[shoulder] - frame.values[elbow];
+        assert!(apart.abs() < 1e-9, "{apart} rad at {} ns", frame.time);
+    }
+}
+
 /// A mesh by its package, in a folder that the configuration names; another that is nowhere.
 #[test]
 fn a_urdf_is_shown_as_it_looks() {

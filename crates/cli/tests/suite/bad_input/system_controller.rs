@@ -253,7 +253,7 @@ error: this controller cannot fly this vehicle
   --> arm.toml:26:1
    |
 26 | [controller]
-   | ^^^^^^^^^^^^ a controller's model is a tree of bodies, but `arm` has loops: remove them from the model, and describe them in the simulated plant
+   | ^^^^^^^^^^^^ a controller's model is a tree of bodies, but `arm` has loops: write `loops = []` in `[vehicle]`, and name the whole system in `[backend.sim] vehicle`
 ",
     );
 }
