@@ -877,3 +877,35 @@ fn a_start_that_cannot_be_is_told() {
         "{found}"
     );
 }
+
+/// Of a joint with limits, and of one whose limits exclude where it begins if nothing is given.
+#[test]
+fn check_finds_a_start_outside_the_limits_of_a_joint() {
+    let folder = folder();
+    let limited = |name: &str, limits: &str| {
+        let from = format!("name = \"{name}\", type = \"revolute\"");
+        let text = ARM.replace(
+            &from,
+            &format!("{from}, limits = {{ position = {limits} }}"),
+        );
+        assert_ne!(text, ARM);
+        folder.write("arm.toml", &text);
+        folder.ends(&["check", "--config", "arm.toml"], 0).0
+    };
+    let report = limited("elbow", "[0.2, 1.0]");
+    common::contains(
+        &report,
+        "WARNING: joint `elbow` begins at 0.1000, outside its limits from 0.2000 to 1.000 rad (`backend.sim.initial.joints`)",
+    );
+    common::contains(&report, "it can fly, with 1 warning");
+    let report = limited("elbow", "[-1.0, 1.0]");
+    common::contains(&report, "everything is in order");
+
+    let text = ARM.replace(", elbow = 0.1", "").replace(
+        "type = \"revolute\", axis = [0, 1, 0] }",
+        "type = \"revolute\", axis = [0, 1, 0], limits = { position_deg = [10, 90] } }",
+    );
+    folder.write("arm.toml", &text);
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml"], 0);
+    common::contains(&report, "joint `elbow` begins at 0, outside its limits");
+}

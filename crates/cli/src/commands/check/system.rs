@@ -4,7 +4,7 @@
 use fly_control::SystemPoint;
 use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_mechanics::System;
-use fly_mechanics::multibody::Workspace;
+use fly_mechanics::multibody::{Joint, JointKind, Workspace};
 use nalgebra::{DMatrix, Matrix6xX};
 
 use super::vehicle::redundant;
@@ -41,6 +41,7 @@ pub(super) fn check(
         return Ok(());
     }
     inputs(system, &start, findings);
+    simulated_start(configuration, system, findings);
 
     let settings = &configuration.controller;
     let approach = settings.approach.name();
@@ -75,6 +76,40 @@ pub(super) fn check(
         findings,
     );
     Ok(())
+}
+
+/// Joints whose simulation begins outside their limits.
+fn simulated_start(configuration: &Configuration, system: &System, findings: &mut Findings) {
+    if configuration.backend.plugin != "sim" {
+        return;
+    }
+    let table: toml::Table = toml::from_str(configuration.backend.table.text()).unwrap_or_default();
+    let joints = table.get("initial").and_then(|it| it.get("joints"));
+    // Of the others, loops and couplings move those that they hold.
+    let is_tree = system.loops.is_empty() && system.couplings.is_empty();
+    let is_at_zero = is_tree && !table.contains_key("vehicle");
+    for (body, joint) in system.model.bodies().zip(&system.joints) {
+        let given = joints.and_then(|joints| joints.get(&joint.name));
+        let given =
+            given.and_then(|value| value.as_float().or(value.as_integer().map(|i| i as f64)));
+        let begins = given.or(is_at_zero.then_some(0.0));
+        if let (Some([low, high]), Some(begins)) = (joint.limits.position, begins)
+            && !(low..=high).contains(&begins)
+        {
+            let unit = match system.model.joint(body).map(Joint::kind) {
+                Some(JointKind::Prismatic) => "m",
+                _ => "rad",
+            };
+            let [begins, low, high] = [begins, low, high].map(|number| significant(number, 4));
+            findings.warning(
+                "start",
+                format_args!(
+                    "joint `{}` begins at {begins}, outside its limits from {low} to {high} {unit} (`backend.sim.initial.joints`)",
+                    joint.name
+                ),
+            );
+        }
+    }
 }
 
 fn count(number: usize, one: &str, many: &str) -> String {
