@@ -597,7 +597,7 @@ impl Commanded {
         }
         let events = &self.session.events;
         if !events.is_empty() {
-            line("events", events.join("; "));
+            line("events", counted(events));
         }
         let all: Vec<_> = self
             .parameters
@@ -612,6 +612,17 @@ impl Commanded {
             line("parameters set back", self.parameters.restored.join("; "));
         }
     }
+}
+
+/// What happened, in order. What is tried again and again fails as often: it is told once, with its count.
+fn counted(events: &[String]) -> String {
+    let runs = events.chunk_by(|one, next| one == next);
+    let told = runs.filter_map(|run| match run {
+        [] => None,
+        [one] => Some(one.clone()),
+        [one, ..] => Some(format!("{one} ({} times)", run.len())),
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 fn not_commanded<A: Airframe>() -> Error {
@@ -655,4 +666,16 @@ fn words_for(state: &Telemetry) -> Option<String> {
         );
     }
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn what_happens_again_and_again_is_told_once() {
+        let events = ["armed", "no answer", "no answer", "no answer", "armed"].map(str::to_owned);
+        assert_eq!(counted(&events), "armed; no answer (3 times); armed");
+        assert_eq!(counted(&events[..2]), "armed; no answer");
+    }
 }
