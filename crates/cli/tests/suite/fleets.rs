@@ -242,3 +242,54 @@ fn a_fleet_is_checked_and_other_commands_refuse_it() {
     let (_, error) = folder.ends(&["tune", "--config", "fleets/carried-load.toml"], 2);
     contains(&error, "vehicle");
 }
+
+/// Each vehicle has its own log, which is replayed with its own configuration, number for number.
+#[test]
+fn a_fleet_is_replayed_one_vehicle_at_a_time() {
+    let folder = Folder::new();
+    let fleet = ["--config", "fleets/side-by-side.toml"];
+    let short = ["--set", "flight.duration=0.5"];
+    folder.flies(&[&fleet[..], &short, &["--log", "pair.mcap"]].concat());
+    let replay = ["--backend", "replay", "--set"];
+    let whole = ["backend.replay.log=pair.mcap"];
+    let (_, error) = folder.ends(&[&fleet[..], &replay, &whole].concat(), 2);
+    begins(
+        &error,
+        "error: several vehicles cannot be replayed at once\n",
+    );
+    contains(
+        &error,
+        "fly --config VEHICLE.toml --backend replay --set backend.replay.log=FLIGHT-NAME.mcap",
+    );
+    let left = [
+        &["--config", "quadcopter.toml", "--json"][..],
+        &short,
+        &replay,
+        &["backend.replay.log=pair-left.mcap"],
+    ];
+    let data = json(&folder, &left.concat());
+    assert_eq!(data["replay"]["exactly_equal"], true, "{data}");
+}
+
+/// What the world tells at its start is of no vehicle.
+#[test]
+fn messages_of_the_world_name_no_vehicle() {
+    let folder = Folder::new();
+    let fault = "backend.sim.faults=[{ kind = 'dead', actuator = 'rotor.0.thrust', from = 1, until = inf }]";
+    let arguments = [
+        "-v",
+        "--config",
+        "fleets/side-by-side.toml",
+        "--set",
+        "flight.duration=0.05",
+        "--set",
+        fault,
+        "--log",
+        "pair.mcap",
+    ];
+    let (_, said) = folder.ends(&arguments, 0);
+    let of_world = said.lines().find(|line| line.contains("simulated fault"));
+    let of_world = of_world.expect(&said);
+    contains(of_world, "world: ");
+    assert!(!of_world.contains("vehicle{"), "{of_world}");
+}

@@ -39,7 +39,7 @@ use std::time::Instant;
 use fly_hal::{Clock, Instance};
 use tracing::Span;
 
-use crate::backend::Backend;
+use crate::backend::{self, Backend};
 use crate::config::{Diagnostic, FleetConfiguration};
 use crate::error::FlightError;
 use crate::flight::Flight;
@@ -76,18 +76,21 @@ struct Vehicle<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    /// Builds every flight and begins the records: one sink per vehicle, in the order of the configuration, and one for
+    /// Starts the world, builds every flight and begins the records: one sink per vehicle, in the order of the configuration, and one for
     /// the world, whose rows hold all bodies. Vehicles beyond the last sink do not fly.
     ///
     /// # Errors
-    /// [`FlightError`], with the vehicle's name. The world is not started then.
+    /// [`FlightError`], with the vehicle's name if it is about one.
     pub fn new<S: Sink>(
         configuration: &FleetConfiguration,
         world: impl Into<Backend>,
         sinks: &'a mut [S],
         of_world: &'a mut dyn Sink,
     ) -> Result<Self, FlightError> {
-        let Backend { instance, messages } = world.into();
+        let Backend {
+            mut instance,
+            messages,
+        } = world.into();
         if instance.clock() != Clock::Stepped {
             let name = &instance.info().name;
             let title = format!(
@@ -100,6 +103,12 @@ impl<'a> Fleet<'a> {
         let system = &configuration.world;
         let record = WorldRecord::begin(configuration.into(), system, &instance, of_world)?;
         let description = instance.description().clone();
+        // Its messages are those of no vehicle.
+        let started = tracing::error_span!("world").in_scope(|| {
+            let _messages = messages.enter();
+            instance.start()
+        });
+        started.map_err(|error| backend::explain(configuration, &error))?;
         let world = World::shared(instance, system, configuration.vehicles.len());
         let mut vehicles = Vec::with_capacity(configuration.vehicles.len());
         for (index, (member, sink)) in configuration.vehicles.iter().zip(sinks).enumerate() {

@@ -24,13 +24,12 @@ pub(super) struct World {
     commands: Vec<f64>,
     /// Whether any vehicle has commanded since the last frame.
     commanded: bool,
-    started: bool,
     /// Number of vehicles that have not stopped.
     left: usize,
 }
 
 impl World {
-    /// A world of this many vehicles. Until they command, the actuators are at rest.
+    /// A world of this many vehicles, whose backend has been started. Until they command, the actuators are at rest.
     pub fn shared(instance: Instance, system: &System, vehicles: usize) -> Shared {
         let limits = system.inputs.command_limits().iter();
         let names = system.inputs.command_names();
@@ -46,18 +45,9 @@ impl World {
             outcome: Ok(ReadOutcome::None),
             commands,
             commanded: false,
-            started: false,
             left: vehicles,
             instance,
         }))
-    }
-
-    /// Starts the backend, if it is not started yet.
-    pub fn start(&mut self) -> Result<(), Error> {
-        if std::mem::replace(&mut self.started, true) {
-            return Ok(());
-        }
-        self.instance.start()
     }
 
     /// Stops the backend when the last vehicle has stopped.

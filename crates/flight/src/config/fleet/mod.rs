@@ -102,6 +102,7 @@ impl FleetConfiguration {
         let flight = problems.take(read_flight(&document));
         let backend = problems.take(BackendSection::read(&document));
         problems.finish()?;
+        refuse_replay(&document, backend.as_ref())?;
         let (Some(flight), Some(mut backend)) = (flight, backend) else {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
@@ -124,6 +125,25 @@ impl FleetConfiguration {
             backend,
         })
     }
+}
+
+/// Refuses to replay all at once: a recording is of one vehicle.
+fn refuse_replay(document: &Document, backend: Option<&BackendSection>) -> Result<(), ConfigError> {
+    if backend.is_none_or(|backend| backend.plugin != "replay") {
+        return Ok(());
+    }
+    let diagnostic = Diagnostic::new("several vehicles cannot be replayed at once");
+    let diagnostic = match document.place("backend.plugin") {
+        Some(place) => diagnostic.at(place, "expected a backend that simulates"),
+        None => diagnostic,
+    };
+    Err(diagnostic
+        .note("each vehicle has a log of its own, beside that of the world: FLIGHT-NAME.mcap")
+        .help(
+            "replay one vehicle with the file that its `config` names, and with --set what `[[vehicles]]` changes in it: \
+             fly --config VEHICLE.toml --backend replay --set backend.replay.log=FLIGHT-NAME.mcap",
+        )
+        .into())
 }
 
 /// `[flight]`, which sets the duration for all vehicles.
