@@ -532,6 +532,7 @@ impl Flight<'_> {
             tracing::error!("the backend `{name}` ended the flight: {message}");
         }
         let end = self.hand_back(end);
+        self.recorder.handed_back(self.link.is_still_armed());
         let verdict = Verdict::of(
             &end,
             Evidence {

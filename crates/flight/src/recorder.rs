@@ -326,6 +326,11 @@ impl<'a> Recorder<'a> {
         self.judge.as_ref().and_then(Envelope::ending)
     }
 
+    /// The vehicle has been handed back; whether it is armed now, if that is known.
+    pub fn handed_back(&mut self, armed: Option<bool>) {
+        self.sink.handed_back(armed);
+    }
+
     /// Finishes the sink and adds the counts to the summary.
     pub fn finish(&mut self, run: RunMetadata, summary: &mut Summary) {
         summary.timing.cycles = std::mem::take(&mut self.cycle_times);

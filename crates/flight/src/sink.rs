@@ -33,6 +33,9 @@ pub trait Sink {
     /// Records a message of the flight at `time`, ns of the backend's clock.
     fn message(&mut self, time: i64, message: Message);
 
+    /// The vehicle has been handed back: whether it is armed now, if that is known.
+    fn handed_back(&mut self, _armed: Option<bool>) {}
+
     /// Finishes the record. Returns the log, if it is a file.
     fn finish(&mut self, run: RunMetadata) -> Option<LogSummary>;
 }

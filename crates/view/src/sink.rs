@@ -124,6 +124,10 @@ impl<S: Sink> Sink for ViewSink<S> {
         self.sink.message(time, message);
     }
 
+    fn handed_back(&mut self, armed: Option<bool>) {
+        self.sink.handed_back(armed);
+    }
+
     fn finish(&mut self, run: RunMetadata) -> Option<LogSummary> {
         let log = self.sink.finish(run.clone());
         self.end(run);

@@ -31,6 +31,8 @@ struct Stations {
     modes: Vec<(Phase, String)>,
     mode: Option<u8>,
     controls: [f32; 32],
+    /// The state that is shown.
+    shown: VehicleState,
 }
 
 /// Indices in a row of the quantities that a ground station shows.
@@ -87,6 +89,7 @@ impl GroundStations {
                 modes: Vec::new(),
                 mode: None,
                 controls: [0.0; 32],
+                shown: VehicleState::default(),
             }),
         })
     }
@@ -134,6 +137,13 @@ impl Sink for GroundStations {
         self.log.message(time, message);
     }
 
+    fn handed_back(&mut self, armed: Option<bool>) {
+        if let Some(stations) = &mut self.stations {
+            stations.over(armed);
+        }
+        self.log.handed_back(armed);
+    }
+
     fn finish(&mut self, run: RunMetadata) -> Option<LogSummary> {
         if let Some(stations) = self.stations.take() {
             for (address, statistics) in stations.publication.finish() {
@@ -168,34 +178,45 @@ impl Stations {
         let thrust = all.sum::<f64>() / count;
         let (places, controls) = (&self.places, &self.controls);
         let output_count = self.outputs.as_ref().map_or(0, |o| o.channels().count());
-        self.publication.publish(|seen| {
-            *seen = VehicleState {
-                time: Some(row.time),
-                motion: row.state.map(|state| motion(&state)),
-                target: (row.control.as_ref())
-                    .and_then(|control| control.reference)
-                    .map(|reference| target(&reference)),
-                thrust: Some(thrust),
-                outputs: *controls,
-                output_count,
-                battery: places.battery.and_then(|at| vector(at, row)),
-                fix: (places.position.and_then(|at| vector(at, row)))
-                    .zip(places.velocity.and_then(|at| vector(at, row)))
-                    .map(|(position, velocity)| Fix { position, velocity }),
-                airspeed: places
-                    .airspeed
-                    .and_then(|(group, place)| vector((group, [place]), row))
-                    .map(|[speed]| speed),
-                armed: places
-                    .armed
-                    .and_then(|(group, place)| vector((group, [place]), row))
-                    .map_or(phase != Phase::Standby && phase != Phase::Over, |[it]| {
-                        it > 0.5
-                    }),
-                phase,
-                mode: row.mode.into(),
-            };
-        });
+        self.shown = VehicleState {
+            time: Some(row.time),
+            motion: row.state.map(|state| motion(&state)),
+            target: (row.control.as_ref())
+                .and_then(|control| control.reference)
+                .map(|reference| target(&reference)),
+            thrust: Some(thrust),
+            outputs: *controls,
+            output_count,
+            battery: places.battery.and_then(|at| vector(at, row)),
+            fix: (places.position.and_then(|at| vector(at, row)))
+                .zip(places.velocity.and_then(|at| vector(at, row)))
+                .map(|(position, velocity)| Fix { position, velocity }),
+            airspeed: places
+                .airspeed
+                .and_then(|(group, place)| vector((group, [place]), row))
+                .map(|[speed]| speed),
+            armed: places
+                .armed
+                .and_then(|(group, place)| vector((group, [place]), row))
+                .map_or(phase != Phase::Standby && phase != Phase::Over, |[it]| {
+                    it > 0.5
+                }),
+            phase,
+            mode: row.mode.into(),
+        };
+        self.show();
+    }
+
+    /// The flight is over. Its vehicle is armed as it last was, if that is not known better.
+    fn over(&mut self, armed: Option<bool>) {
+        self.shown.armed = armed.unwrap_or(self.shown.armed);
+        self.shown.phase = Phase::Over;
+        self.show();
+    }
+
+    fn show(&mut self) {
+        let shown = &self.shown;
+        self.publication.publish(|seen| seen.clone_from(shown));
     }
 
     /// Sends the flight's own messages, and all more severe ones.

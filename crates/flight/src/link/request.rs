@@ -394,6 +394,15 @@ impl Link {
         }
     }
 
+    /// Whether the vehicle is armed after it was handed back, if that is known; a simulated one is over.
+    pub fn is_still_armed(&self) -> Option<bool> {
+        if self.is_real_time() {
+            self.says(self.armed)
+        } else {
+            Some(false)
+        }
+    }
+
     /// Waits until a landing vehicle is disarmed, if frames tell whether it is armed.
     fn wait_until_landed(&mut self) -> Result<(), String> {
         if !self.is_commanding_a_vehicle() {

@@ -3,7 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -407,4 +408,43 @@ fn mavsdk_and_mavproxy_see_the_flight() {
         contains(&said, word);
     }
     assert!(!said.contains("breach"), "{said}");
+}
+
+/// Whoever watches sees that nothing is armed any more.
+#[test]
+fn the_last_heartbeat_is_of_a_disarmed_vehicle() {
+    let folder = Folder::new();
+    let station = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let patience = Duration::from_millis(200);
+    station.set_read_timeout(Some(patience)).unwrap();
+    let link = format!("udpout:{}", station.local_addr().unwrap());
+    let is_over = AtomicBool::new(false);
+    let listen = || {
+        let mut armed = Vec::new();
+        let mut buffer = [0; 512];
+        loop {
+            match station.recv(&mut buffer) {
+                // MAVLink 2: the number of the message at 7, and `base_mode` at 6 of HEARTBEAT.
+                Ok(length) => {
+                    if let [0xfd, _, _, _, _, _, _, 0, 0, 0, payload @ ..] = &buffer[..length] {
+                        armed.push(payload[6] & 128 != 0);
+                    }
+                }
+                Err(_) if is_over.load(Ordering::Relaxed) => return armed,
+                Err(_) => {}
+            }
+        }
+    };
+    let flight = ["--config", "quadcopter.toml", "--log", "seen.mcap"];
+    let short = ["--set", "flight.duration=1.5", "--mavlink-out", &link];
+    let armed = std::thread::scope(|scope| {
+        let listener = scope.spawn(listen);
+        let flown = folder.fly(&[&flight[..], &short].concat());
+        is_over.store(true, Ordering::Relaxed);
+        assert!(flown.status.success(), "{flown:?}");
+        listener.join().unwrap()
+    });
+    let (last, before) = armed.split_last().expect("heartbeats");
+    assert!(before.contains(&true), "{armed:?}");
+    assert!(!last, "{armed:?}");
 }
