@@ -436,7 +436,7 @@ pub struct ServeArguments {
     pub autopilot: AutopilotKind,
 
     /// Address to listen on: ADDRESS:PORT [default: 127.0.0.1:4560 for px4 (TCP), 127.0.0.1:9002 for ardupilot (UDP)]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address)]
     pub address: Option<SocketAddr>,
 
     /// Simulation steps per second [default: rate_hz of the section serve, else 250 for px4, 1000 for ardupilot]
@@ -605,6 +605,13 @@ fn at_least_one(text: &str) -> Result<f64, String> {
 fn not_negative(text: &str) -> Result<f64, String> {
     let expected = "zero or a positive number";
     number(text, expected, |x| x.is_finite() && x >= 0.0)
+}
+
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "expected an IP address and a port, such as 127.0.0.1:4560 (this machine) or 0.0.0.0:4560 (all networks)"
+            .to_owned()
+    })
 }
 
 fn control_rate(text: &str) -> Result<f64, String> {

@@ -107,7 +107,7 @@ fn fly(
     let usual = if is_alone { 0.0 } else { 1.0 };
     let mut pace = Pace::new(arguments.speed.unwrap_or(usual));
     while !fleet.tick() {
-        pace.wait(fleet.flight_time());
+        pace.wait(fleet.flight_time(), interruptions.flag());
         if interruptions.interrupted() {
             fleet.end(&End::Interrupted);
         }

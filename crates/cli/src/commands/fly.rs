@@ -285,7 +285,7 @@ fn fly_into(
             Indicator::Screen(screen) => screen.update(flight.punctuality()),
             Indicator::None => {}
         }
-        pace.wait(flight.flight_time());
+        pace.wait(flight.flight_time(), interruptions.flag());
     };
     Ok(flight.finish(end))
 }

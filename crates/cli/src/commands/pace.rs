@@ -1,9 +1,13 @@
 //! Simulated time relative to real time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A larger delay is not caught up, s; time continues from there.
 const LOST: f64 = 0.25;
+
+/// How often a sleep is interrupted to check for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Keeps a simulation from running ahead of the wall clock.
 #[derive(Debug)]
@@ -40,11 +44,22 @@ impl Pace {
         })
     }
 
-    /// Waits until the simulated time, s, is due.
-    pub fn wait(&mut self, time: f64) {
+    /// Waits until the simulated time, s, is due, or the user interrupts.
+    pub fn wait(&mut self, time: f64, interrupted: &AtomicBool) {
         if let Some(due) = self.due(time) {
-            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            sleep_until(due, interrupted);
         }
+    }
+}
+
+/// Sleeps until then, or until the user interrupts.
+pub fn sleep_until(due: Instant, interrupted: &AtomicBool) {
+    while !interrupted.load(Ordering::Relaxed) {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(LOOK));
     }
 }
 

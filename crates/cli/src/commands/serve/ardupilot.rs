@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use fly_mavlink::hil::Sensed;
@@ -32,7 +33,9 @@ pub fn serve(
     let mut session = Session {
         served,
         pace,
+        interrupted: until.interrupted,
         peer: None,
+        is_new: false,
         count: None,
         origin: 0.0,
         samples: Sensed::default(),
@@ -82,8 +85,12 @@ fn is_usual(error: &io::Error) -> bool {
 struct Session<'a, 'b> {
     served: &'a mut Served<'b>,
     pace: Pace,
+    /// Set when the user interrupts the service.
+    interrupted: &'a AtomicBool,
     /// The autopilot that is answered, and when it was last heard.
     peer: Option<(SocketAddr, Instant)>,
+    /// Whether it has not been answered yet: it does not number its frames on from those of another.
+    is_new: bool,
     /// Number of the last frame.
     count: Option<u32>,
     /// Simulated time at which the autopilot began, s.
@@ -107,6 +114,7 @@ impl Session<'_, '_> {
             _ => {
                 tracing::info!("ArduPilot sends from {from}");
                 self.served.counts.connections += 1;
+                self.is_new = true;
             }
         }
         self.peer = Some((from, now));
@@ -115,9 +123,10 @@ impl Session<'_, '_> {
 
     /// Computes the answer to a frame. Returns false at the end of the frames.
     fn answer(&mut self, frame: &ServoFrame) -> Result<bool, Failure> {
+        let is_new = std::mem::take(&mut self.is_new);
         match self.count {
             // It did not receive our answer.
-            Some(count) if frame.count == count && !self.line.is_empty() => {
+            Some(count) if frame.count == count && !is_new && !self.line.is_empty() => {
                 self.served.counts.repeated += 1;
                 return Ok(true);
             }
@@ -130,8 +139,10 @@ impl Session<'_, '_> {
                     frame.count
                 );
             }
-            Some(count) => self.served.counts.lost += u64::from(frame.count - count - 1),
-            None => {}
+            Some(count) if !is_new => {
+                self.served.counts.lost += u64::from(frame.count - count).saturating_sub(1);
+            }
+            _ => {}
         }
         self.count = Some(frame.count);
         self.served.pulses(&frame.pulses);
@@ -148,7 +159,7 @@ impl Session<'_, '_> {
                 continue;
             };
             let time = self.served.time();
-            self.pace.wait(time);
+            self.pace.wait(time, self.interrupted);
             self.line.clear();
             let state = State {
                 time: time - self.origin,

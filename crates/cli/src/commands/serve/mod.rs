@@ -127,9 +127,18 @@ fn configuration(
 /// The failure of opening a socket at this address.
 fn cannot_listen(address: SocketAddr) -> impl Fn(io::Error) -> Failure + Copy {
     move |error| {
+        let way_out = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                "; end the program that listens there, or choose another port with `--address`"
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                "; `--address` must name an address of this machine, or 0.0.0.0 for all"
+            }
+            _ => "",
+        };
         Failure::new(
             Exit::Internal,
-            format_args!("cannot listen on {address}: {error}"),
+            format_args!("cannot listen on {address}: {error}{way_out}"),
         )
     }
 }

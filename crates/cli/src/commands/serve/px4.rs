@@ -14,7 +14,7 @@ use fly_mavlink::hil::{Origin, Sensed, Wire};
 
 use super::cannot_listen;
 use super::served::{Served, Until};
-use crate::commands::pace::Pace;
+use crate::commands::pace::{Pace, sleep_until};
 use crate::exit::Failure;
 
 /// The plant's own ids.
@@ -152,7 +152,7 @@ impl Session<'_, '_> {
         let time = START + (nanoseconds + 500) / 1000;
         let due = self.pace.due(self.served.time());
         if let (true, Some(due)) = (connection.lockstep, due) {
-            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            sleep_until(due, self.until.interrupted);
         }
         // Messages received since then are older than these samples. They may arrive faster than they can be taken.
         let drained = Instant::now() + LOOK;

@@ -285,6 +285,68 @@ fn garbage_ends_no_service() {
     assert_eq!(said.matches("invalid message").count(), 1, "{said}");
 }
 
+/// A frame of ArduPilot's with this number: 16 pulses of 1000 us.
+fn servo_frame(count: u32) -> Vec<u8> {
+    let mut frame = [18_458_u16, 400].map(u16::to_le_bytes).concat();
+    frame.extend(count.to_le_bytes());
+    frame.extend([1000_u16; 16].map(u16::to_le_bytes).concat());
+    frame
+}
+
+/// Asks until it is answered.
+#[track_caller]
+fn is_answered(socket: &UdpSocket, port: u16, count: u32) {
+    socket
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    for _ in 0..100 {
+        socket
+            .send_to(&servo_frame(count), ("127.0.0.1", port))
+            .unwrap();
+        if socket.recv(&mut [0; 4096]).is_ok() {
+            return;
+        }
+    }
+    panic!("no answer to frame {count}");
+}
+
+/// Each autopilot numbers its own frames.
+#[test]
+fn another_autopilot_has_lost_no_frames() {
+    let folder = Folder::new();
+    let arguments = ["--config", "quadcopter.toml", "--as", "ardupilot"];
+    let arguments = [&arguments[..], &["--speed", "0", "--log", "two.mcap"]].concat();
+    let service = Service::start(&folder, &arguments);
+    let [first, second] = [0; 2].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+    for count in [0, 1, 2, 5] {
+        is_answered(&first, service.port, count);
+    }
+    for count in [5, 6] {
+        is_answered(&second, service.port, count + 1000);
+    }
+    let (summary, _) = service.interrupt();
+    contains(&summary, "2 connections");
+    contains(&summary, " 2 frames lost\n");
+}
+
+/// A step of 1 ms takes 100 s.
+#[test]
+fn a_slow_service_ends_at_once() {
+    let folder = Folder::new();
+    let arguments = ["--config", "quadcopter.toml", "--as", "ardupilot"];
+    let arguments = [&arguments[..], &["--speed", "1e-5", "--log", "slow.mcap"]].concat();
+    let service = Service::start(&folder, &arguments);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    is_answered(&socket, service.port, 0);
+    let to = ("127.0.0.1", service.port);
+    socket.send_to(&servo_frame(1), to).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    service.interrupt();
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
 /// Neither zeros nor heartbeats, which are messages, keep it from stepping and from ending.
 #[test]
 fn a_peer_that_sends_without_a_pause_holds_nothing_up() {
@@ -316,6 +378,47 @@ fn a_peer_that_sends_without_a_pause_holds_nothing_up() {
         let _ = (reader.join(), writer.join());
         assert!(ended.is_some_and(|status| status.success()), "{ended:?}");
     }
+}
+
+#[test]
+fn an_address_that_cannot_be_is_refused_with_a_way_out() {
+    let folder = Folder::new();
+    for address in ["localhost:4560", "127.0.0.1", "4560"] {
+        let (_, errors) = folder.ends(
+            &[
+                "serve",
+                "--as",
+                "px4",
+                "--address",
+                address,
+                "--config",
+                "quadcopter.toml",
+            ],
+            2,
+        );
+        contains(
+            &errors,
+            "expected an IP address and a port, such as 127.0.0.1:4560",
+        );
+    }
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (_, errors) = folder.ends(
+        &[
+            "serve",
+            "--as",
+            "px4",
+            "--address",
+            &address,
+            "--config",
+            "quadcopter.toml",
+            "--log",
+            "taken.mcap",
+        ],
+        1,
+    );
+    contains(&errors, &format!("cannot listen on {address}"));
+    contains(&errors, "choose another port with `--address`");
 }
 
 #[test]
