@@ -81,6 +81,12 @@ impl Findings {
         self.problems > 0
     }
 
+    /// The warnings: what each is about, and the finding.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let warnings = self.all.iter().filter(|[_, level, _]| level == "warning");
+        warnings.map(|[what, _, finding]| format!("{what}: {finding}"))
+    }
+
     /// A summary in one line.
     pub fn verdict(&self) -> String {
         match (self.problems, self.warnings) {

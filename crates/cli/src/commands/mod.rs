@@ -34,7 +34,7 @@ mod system;
 mod tune;
 mod viewers;
 
-use crate::args::{Arguments, AsData, Command};
+use crate::args::{Arguments, AsData, Command, ConfigurationArguments};
 use crate::config::{Document, FleetConfiguration, Options, shipped};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
@@ -56,6 +56,9 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
     let as_data = |own: AsData| AsData {
         json: own.json || arguments.json,
     };
+    if let Some(command) = &arguments.command {
+        refuse_configuration(command, &arguments.configuration)?;
+    }
     match &arguments.command {
         Some(Command::Configs { name, data }) => configs::run(name.as_deref(), as_data(*data)),
         Some(Command::Completions { shell }) => manual::completions(*shell),
@@ -108,6 +111,40 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         }
     }
 }
+
+/// Refuses options of the configuration where a command reads none, as they would have no effect.
+fn refuse_configuration(command: &Command, given: &ConfigurationArguments) -> Result<(), Failure> {
+    let (name, instead) = match command {
+        Command::New(_) => (
+            "new",
+            "change the files that it writes, or give options when you fly them: fly --config NAME.toml",
+        ),
+        Command::Report(_) => ("report", LEAVE_OUT),
+        Command::Plot(_) => ("plot", LEAVE_OUT),
+        Command::Log(_) => ("log", LEAVE_OUT),
+        Command::Configs { .. } => ("configs", LEAVE_OUT),
+        Command::Schema(_) => ("schema", LEAVE_OUT),
+        Command::System(_) => ("system", LEAVE_OUT),
+        Command::Completions { .. } => ("completions", LEAVE_OUT),
+        Command::Man { .. } => ("man", LEAVE_OUT),
+        _ => return Ok(()),
+    };
+    let options = [
+        ("--config", given.config.is_some()),
+        ("--backend", given.backend.is_some()),
+        ("--set", !given.set.is_empty()),
+    ];
+    let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        Exit::Usage,
+        format_args!("`fly {name}` reads no configuration, so `{option}` has no effect: {instead}"),
+    ))
+}
+
+/// What to do with an option that has no effect.
+const LEAVE_OUT: &str = "leave it out";
 
 /// Loads the configuration of the command line.
 fn options(arguments: &Arguments) -> Result<Options, Failure> {

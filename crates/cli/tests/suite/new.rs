@@ -268,3 +268,58 @@ fn wrong_flags_tell_what_is_expected() {
         common::contains(&String::from_utf8_lossy(&output.stderr), expected);
     }
 }
+
+/// There is no configuration yet, nor one that other commands would read.
+#[test]
+fn options_of_a_configuration_are_refused() {
+    let folder = Folder::new();
+    let made = [
+        "new",
+        "mine",
+        "--frame",
+        "y6",
+        "--mass",
+        "1",
+        "--arm-length",
+        "0.2",
+    ];
+    for option in [
+        "--set=flight.duration=2",
+        "--config=quadcopter.toml",
+        "--backend=replay",
+    ] {
+        let (name, _) = option.split_once('=').unwrap();
+        folder.fails(
+            &[&made[..], &[option]].concat(),
+            2,
+            &format!(
+                "error: `fly new` reads no configuration, so `{name}` has no effect: change the files that it writes, or give options when you fly them: fly --config NAME.toml\n"
+            ),
+        );
+    }
+    folder.fails(
+        &["report", "flight.mcap", "--set", "flight.duration=2"],
+        2,
+        "error: `fly report` reads no configuration, so `--set` has no effect: leave it out\n",
+    );
+}
+
+/// Its reference needs more than its rotors give.
+#[test]
+fn a_warning_of_the_check_is_shown() {
+    let folder = Folder::new();
+    let made = [
+        "new",
+        "large",
+        "--frame",
+        "hexacopter",
+        "--mass",
+        "1000",
+        "--arm-length",
+        "10",
+    ];
+    let (told, _) = folder.ends(&made, 0);
+    common::contains(&told, "check       it can fly, with 1 warning\n");
+    common::contains(&told, "WARNING: reference: ");
+    common::contains(&told, "N beyond the limits at ");
+}

@@ -127,6 +127,7 @@ pub fn run(
         estimate: &estimate,
         ratio,
         verdict: findings.verdict(),
+        warnings: findings.warnings().collect(),
         written,
     };
     if data.json {
@@ -145,6 +146,7 @@ struct Made<'a> {
     /// Thrust-to-weight ratio.
     ratio: f64,
     verdict: String,
+    warnings: Vec<String>,
     /// The flight and the vehicle.
     written: [PathBuf; 2],
 }
@@ -165,6 +167,7 @@ impl Made<'_> {
             "thrust_coefficient": estimate.thrust_coefficient,
             "time_constant": estimate.time_constant,
             "verdict": self.verdict,
+            "warnings": self.warnings,
             "written": self.written,
         })
     }
@@ -204,10 +207,13 @@ impl fmt::Display for Made<'_> {
             ),
             ("inertia", format!("{inertia} kg m^2")),
             ("check", self.verdict.clone()),
-            ("written", format!("{flight} and {vehicle}")),
         ] {
             table.row(label, [line]);
         }
+        for warning in &self.warnings {
+            table.row("", [format!("WARNING: {warning}")]);
+        }
+        table.row("written", [format!("{flight} and {vehicle}")]);
         write!(f, "{table}\nFly it: fly --config {flight} --report\n")
     }
 }
