@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::unfinished::Unfinished;
 use crate::{Cell, Column, csv, parquet};
 
 /// Names of files have at most 255 bytes, some of which are random here.
@@ -131,6 +132,7 @@ pub fn whole<T, E: From<TableError>>(
     builder.permissions(Permissions::from_mode(0o666));
     let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
     let mut file = file.map_err(TableError::file(path))?;
+    let _unfinished = Unfinished::new(file.path());
     let written = write(&mut file)?;
     let synced = file.flush().and_then(|()| file.as_file().sync_all());
     synced.map_err(TableError::file(path))?;

@@ -7,7 +7,11 @@ mod csv;
 mod file;
 #[cfg(feature = "files")]
 mod parquet;
+#[cfg(feature = "files")]
+mod unfinished;
 
 pub use cell::{Cell, Column, Kind, take};
 #[cfg(feature = "files")]
 pub use file::{Existing, TableError, refuse_other_than_file, whole, write_csv, write_parquet};
+#[cfg(feature = "files")]
+pub use unfinished::{Unfinished, remove_unfinished};

@@ -1,4 +1,4 @@
-//! Signals that end a flight.
+//! Signals that end a flight, or another command.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,6 +106,23 @@ impl Interruptions {
     }
 }
 
+/// From now on a signal that ends the process first removes what it has not finished.
+pub fn leave_nothing_unfinished() {
+    let signals = ENDING.into_iter().chain([SIGHUP]);
+    let signals: Vec<i32> = signals.filter(|signal| !is_ignored(*signal)).collect();
+    match Signals::new(signals) {
+        Ok(mut signals) => {
+            thread::spawn(move || {
+                for signal in signals.forever() {
+                    fly_table::remove_unfinished();
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+            });
+        }
+        Err(error) => tracing::warn!("signals may leave unfinished files behind: {error}"),
+    }
+}
+
 /// Ends the process. Another thread first tells the vehicle to land, because its plugin may hang.
 fn end_at_once(line: Option<&EmergencyLine>) {
     if let Some(line) = line.cloned() {
@@ -117,6 +134,7 @@ fn end_at_once(line: Option<&EmergencyLine>) {
         let _ = is_told.recv_timeout(LAST_WORDS);
     }
     leave_screen();
+    fly_table::remove_unfinished();
     signal_hook::low_level::exit(INTERRUPTED);
 }
 

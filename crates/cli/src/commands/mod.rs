@@ -59,6 +59,16 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
     if let Some(command) = &arguments.command {
         refuse_configuration(command, &arguments.configuration)?;
     }
+    if let Some(
+        Command::New(_)
+        | Command::Tune(_)
+        | Command::Report(_)
+        | Command::Plot(_)
+        | Command::Log(_),
+    ) = &arguments.command
+    {
+        interruptions::leave_nothing_unfinished();
+    }
     match &arguments.command {
         Some(Command::Configs { name, data }) => configs::run(name.as_deref(), as_data(*data)),
         Some(Command::Completions { shell }) => manual::completions(*shell),

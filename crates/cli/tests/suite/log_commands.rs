@@ -297,3 +297,15 @@ fn diff_says_where_two_flights_part() {
     assert!(differences.iter().all(|one| one["column"] != "time"));
     folder.flies(&["log", "diff", "a.mcap", "c.mcap", "--tolerance", "1e9"]);
 }
+
+/// Nothing of an export that Ctrl-C has ended is of use.
+#[test]
+fn an_interrupted_export_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let flight = ["--config", "quadcopter.toml", "--set", "flight.duration=20"];
+    folder.flies(&[&flight[..], &["--log", "a.mcap"]].concat());
+    let export = ["log", "export", "a.mcap", "--to", "csv"];
+    let signal = folder.interrupted(&export, ".a.csv.");
+    assert_eq!(folder.files(), ["a.mcap"]);
+    assert_eq!(signal, Some(2));
+}

@@ -304,6 +304,25 @@ fn options_of_a_configuration_are_refused() {
     );
 }
 
+/// Its files are made in a folder of their own.
+#[test]
+fn an_interrupted_one_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let made = [
+        "new",
+        "mine",
+        "--frame",
+        "x8",
+        "--mass",
+        "3",
+        "--arm-length",
+        "0.3",
+    ];
+    let signal = folder.interrupted(&made, ".fly-new-");
+    assert_eq!(folder.files(), [""; 0]);
+    assert_eq!(signal, Some(2));
+}
+
 /// Its reference needs more than its rotors give.
 #[test]
 fn a_warning_of_the_check_is_shown() {

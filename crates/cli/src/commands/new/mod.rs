@@ -13,6 +13,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
+use fly_table::Unfinished;
 use serde_json::json;
 
 use super::{check, tune};
@@ -92,6 +93,7 @@ pub fn run(
         .prefix(".fly-new-")
         .tempdir_in(&folder)
         .map_err(|error| failed("write to", &folder, &error))?;
+    let _unfinished = Unfinished::new(workshop.path());
     let [flight, vehicle_file] = files.each_ref().map(|file| workshop.path().join(file));
     let write = |path: &Path, text: &str| {
         fs::write(path, text).map_err(|error| failed("write", path, &error))

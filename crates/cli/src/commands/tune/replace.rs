@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use fly_table::Unfinished;
+
 /// Replaces the file by `text`: writes a temporary file, syncs it and renames it. After a crash or power loss, the file
 /// has either the old text or the new one. Its permissions stay, and a link stays a link.
 pub(super) fn replace(file: &Path, text: &str) -> io::Result<()> {
@@ -22,6 +24,7 @@ pub(super) fn replace(file: &Path, text: &str) -> io::Result<()> {
     let mut new = tempfile::Builder::new()
         .prefix(".fly-tune-")
         .tempfile_in(folder)?;
+    let _unfinished = Unfinished::new(new.path());
     new.write_all(text.as_bytes())?;
     new.as_file().set_permissions(metadata.permissions())?;
     new.as_file().sync_all()?;

@@ -3,8 +3,10 @@
 #![allow(dead_code)] // each test program uses its part
 
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use fly::telemetry::Magnitude;
 
@@ -72,6 +74,28 @@ impl Folder {
             "{arguments:?}\n{stdout}\n{stderr}"
         );
         (stdout, stderr)
+    }
+
+    /// Runs `fly`, and interrupts it as Ctrl-C does once there is a file or folder whose name begins so: the signal that has ended it.
+    #[track_caller]
+    pub fn interrupted(&self, arguments: &[&str], beginning: &str) -> Option<i32> {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("FLY_PLUGIN_PATH", self.plugin_path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !self.files().iter().any(|name| name.starts_with(beginning)) {
+            let ended = child.try_wait().unwrap();
+            assert_eq!(ended, None, "it ends before there is {beginning}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let pid = child.id().to_string();
+        let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        assert!(kill.success());
+        child.wait().unwrap().signal()
     }
 
     /// Runs `fly`, which must fail with this exit code and say exactly this, and leave no file behind.
