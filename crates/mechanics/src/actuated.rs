@@ -4,6 +4,7 @@ mod between;
 mod contacts;
 mod frequency;
 mod integrator;
+mod mobility;
 mod pairs;
 mod propulsion;
 mod servo;

@@ -3,6 +3,7 @@
 use fly_lie::{SE3, SO3};
 use nalgebra::{Cholesky, DMatrix, Dyn, Matrix3xX, Matrix6xX, Vector3};
 
+use super::mobility::Mobility;
 use super::pairs::contact_pairs;
 use super::stops::JointStops;
 use crate::contact::{BodyContact, ContactShape, Ground, nearest_points};
@@ -28,22 +29,8 @@ pub fn contact_frequency(
     x: &[f64],
     speed: f64,
 ) -> Option<f64> {
-    let stops = JointStops::new(system);
-    let stops = (stops.compliances()).map(|(velocity, stop)| (velocity, stop.stiffness()));
-    let servos = servos(system).map(|(velocity, servo)| (velocity, servo.stiffness));
-    let weights = Weights {
-        joints: stops.chain(servos).collect(),
-        ground: surroundings.ground.map(|ground| {
-            let normal = (ground.compliance).tangent_stiffness(system.model.mass(), speed);
-            (ground, normal.max(ground.friction.stiffness))
-        }),
-        bodies: surroundings.bodies.map(|contact| {
-            let normal = (contact.compliance).tangent_stiffness(system.model.mass(), speed);
-            normal.max(contact.friction.stiffness)
-        }),
-        ropes: |rope| rope.compliance.stiffness(),
-    };
-    Linearized::new(system, x)?.largest(&weights).map(f64::sqrt)
+    let about = Linearized::new(system, x)?;
+    about.frequency(surroundings, about.of_pairs(surroundings), speed)
 }
 
 /// The fastest rate (1/s) of contacts, stops, ropes and servos: the step of RK4 times this rate should be at most 1. It is the largest of the
@@ -55,9 +42,11 @@ pub fn contact_rate(
     x: &[f64],
     speed: f64,
 ) -> Option<f64> {
-    let frequency = contact_frequency(system, surroundings, x, speed)?;
+    let about = Linearized::new(system, x)?;
+    let among = about.of_pairs(surroundings);
+    let frequency = about.frequency(surroundings, among, speed)?;
     let ground = (surroundings.ground).filter(|_| !system.contacts.is_empty());
-    let bodies = (surroundings.bodies).filter(|_| !contact_pairs(system).is_empty());
+    let bodies = surroundings.bodies.filter(|_| among > 0.0);
     let stops = JointStops::new(system);
     let dampings = (stops.compliances().map(|(_, stop)| *stop))
         .chain(ground.map(|ground| ground.compliance))
@@ -74,10 +63,10 @@ pub fn contact_rate(
             .map(|(velocity, servo)| (velocity, servo.damping))
             .collect(),
         ground: ground.map(|ground| (ground, ground.friction.damping())),
-        bodies: bodies.map(|contact| contact.friction.damping()),
+        bodies: bodies.map_or(0.0, |contact| among * contact.friction.damping()),
         ropes: |_| 0.0,
     };
-    let damped = Linearized::new(system, x)?.largest(&weights);
+    let damped = about.largest(&weights);
     let damped = damped.map_or(0.0, |most| 0.5 * most);
     Some(rate.max(relaxing).max(damped))
 }
@@ -113,8 +102,8 @@ struct Weights<'a> {
     joints: Vec<(usize, f64)>,
     /// Isotropic, of every contact with the ground.
     ground: Option<(&'a Ground, f64)>,
-    /// Isotropic, of every contact between bodies.
-    bodies: Option<f64>,
+    /// Of contacts between bodies: the largest eigenvalue, of one pair.
+    bodies: f64,
     /// Isotropic, between the ends of ropes.
     ropes: fn(&Rope) -> f64,
 }
@@ -159,6 +148,27 @@ impl<'a> Linearized<'a> {
         into_world.matrix() * self.in_body(body, point)
     }
 
+    /// The [`contact_frequency`]; `among` is what [`of_pairs`](Self::of_pairs) gives.
+    fn frequency(&self, surroundings: Surroundings<'_>, among: f64, speed: f64) -> Option<f64> {
+        let mass = self.system.model.mass();
+        let stops = JointStops::new(self.system);
+        let stops = (stops.compliances()).map(|(velocity, stop)| (velocity, stop.stiffness()));
+        let servos = servos(self.system).map(|(velocity, servo)| (velocity, servo.stiffness));
+        let weights = Weights {
+            joints: stops.chain(servos).collect(),
+            ground: surroundings.ground.map(|ground| {
+                let normal = ground.compliance.tangent_stiffness(mass, speed);
+                (ground, normal.max(ground.friction.stiffness))
+            }),
+            bodies: surroundings.bodies.map_or(0.0, |contact| {
+                let normal = contact.compliance.tangent_stiffness(mass, speed);
+                among * normal.max(contact.friction.stiffness)
+            }),
+            ropes: |rope| rope.compliance.stiffness(),
+        };
+        self.largest(&weights).map(f64::sqrt)
+    }
+
     /// The largest eigenvalue of `M^-1 J^T W J`, to which that of the largest pair of bodies is added; `None` unless positive.
     fn largest(&self, weights: &Weights<'_>) -> Option<f64> {
         let (system, n) = (self.system, self.system.model.dof());
@@ -181,15 +191,7 @@ impl<'a> Linearized<'a> {
                 self.in_world(rope.b, &rope.point_in_b) - self.in_world(rope.a, &rope.point_in_a);
             sum += J.transpose() * &J * (weights.ropes)(rope);
         }
-        let among = weights.bodies.map_or(0.0, |weight| {
-            let pairs = contact_pairs(system);
-            let each = pairs.iter().map(|pair| {
-                let J = self.of_pair(pair.map(|i| &system.contacts[i]));
-                self.eigenvalue(&(J.transpose() * &J * weight))
-            });
-            each.fold(0.0, f64::max)
-        });
-        let largest = self.eigenvalue(&sum) + among;
+        let largest = self.eigenvalue(&sum) + weights.bodies;
         (largest > 0.0).then_some(largest)
     }
 
@@ -216,22 +218,41 @@ impl<'a> Linearized<'a> {
         sum
     }
 
-    /// The Jacobian of the relative velocity of two shapes where they are nearest to each other.
-    fn of_pair(&self, pair: [&ContactShape; 2]) -> Matrix3xX<f64> {
+    /// The largest eigenvalue of `M^-1 J^T J` of a pair of shapes that can touch, with the Jacobian J of their relative velocity where they are nearest to each
+    /// other; 0 without any.
+    fn of_pairs(&self, surroundings: Surroundings<'_>) -> f64 {
+        if surroundings.bodies.is_none() {
+            return 0.0;
+        }
+        let shapes = &self.system.contacts;
+        let mut bodies: Vec<_> = shapes.iter().map(|shape| shape.body).collect();
+        bodies.dedup();
+        let mobility = Mobility::new(&self.workspace, &self.factor, bodies);
+        let pairs = contact_pairs(self.system);
+        let each = pairs.iter().map(|pair| {
+            let shapes = pair.map(|i| &shapes[i]);
+            let of_pair = mobility.between(shapes, &self.points(shapes));
+            // It has the eigenvalues of `M^-1 J^T J` that are not zero.
+            of_pair.symmetric_eigenvalues().max()
+        });
+        each.fold(0.0, f64::max)
+    }
+
+    /// Where two shapes are nearest to each other: m, in the frames of their bodies.
+    fn points(&self, pair: [&ContactShape; 2]) -> [Vector3<f64>; 2] {
         let poses = pair.map(|shape| self.workspace.pose(BodyId::WORLD, shape.body));
         let ends = [0, 1].map(|i| pair[i].ends.map(|end| poses[i].act(&end)));
         let [a, b] = nearest_points(&ends[0], &ends[1]);
         let normal = (b - a).try_normalize(0.0).unwrap_or_else(Vector3::z);
         let surface = [a + normal * pair[0].radius, b - normal * pair[1].radius];
-        let [a, b] = [0, 1].map(|i| {
-            let point = poses[i].inverse().act(&surface[i]);
-            self.in_world(pair[i].body, &point)
-        });
-        b - a
+        [0, 1].map(|i| poses[i].inverse().act(&surface[i]))
     }
 
     /// The largest eigenvalue of `M^-1 W`.
     fn eigenvalue(&self, weights: &DMatrix<f64>) -> f64 {
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return 0.0;
+        }
         // L^-1 W L^-T has the same.
         let L = self.factor.l_dirty();
         let half = L.solve_lower_triangular(weights);
