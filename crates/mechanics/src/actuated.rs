@@ -1,10 +1,12 @@
 //! Dynamics of a system under the commands of its actuators.
 
 mod between;
+mod broad_phase;
 mod contacts;
 mod frequency;
 mod integrator;
 mod mobility;
+mod near;
 mod pairs;
 mod propulsion;
 mod servo;
@@ -40,7 +42,7 @@ use wrenches::BodyWrenches;
 /// Its [`SystemState`] holds the actuators' outputs (thrusts, tilts and efforts, in the order of the commands) after the n velocities. Once
 /// [propulsion](Self::start_propulsion) is started, it holds speeds in place of the thrusts of rotors with motors, and the charge of a
 /// battery; once there is a [ground](Self::start_ground) or [contact between bodies](Self::start_body_contact), the deflections of the bristles of the
-/// contacts.
+/// contacts. A [`ContactIntegrator`] keeps, of those between bodies, only the bristles of shapes that are near each other.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
@@ -199,6 +201,9 @@ impl ActuatedDynamics {
     /// Lets bodies touch each other with these [pairs](crate::contact_pairs) of contact shapes: from now on the state holds, at its end, the
     /// deflections of their bristles, three for each pair, m. Has no effect without pairs. Call after [`start_ground`](Self::start_ground).
     ///
+    /// Every step of any integrator then looks at every pair. A [`ContactIntegrator`] looks only at those that are near each other, and leaves only their bristles
+    /// in the state; after its first step no other may advance this state.
+    ///
     /// # Panics
     /// If the system has fewer shapes.
     pub fn start_body_contact(
@@ -228,6 +233,27 @@ impl ActuatedDynamics {
     /// The number of bristles' deflections of the ground.
     fn ground_bristles(&self) -> usize {
         self.ground.as_ref().map_or(0, |ground| ground.rates.len())
+    }
+
+    /// Whether it is time to [search](Self::search_contacts) for bodies that are near each other.
+    fn search_is_due(&self) -> bool {
+        let mut bodies = self.bodies.iter();
+        bodies.any(|bodies| bodies.near().is_due())
+    }
+
+    /// Whether bodies have moved so far since the last search that others than those found may have touched.
+    fn search_is_outrun(&self) -> bool {
+        let mut bodies = self.bodies.iter();
+        bodies.any(|bodies| bodies.near().is_outrun())
+    }
+
+    /// Finds the bodies that are near each other in this state, and leaves only the bristles between them in it. Does not allocate.
+    fn search_contacts(&mut self, system: &System, state: &mut SystemState<f64>) {
+        let first = system.model.dof() + self.first_bristle() + self.ground_bristles();
+        self.update_kinematics(&system.model, state);
+        if let Some(bodies) = &mut self.bodies {
+            bodies.search(&self.workspace, &mut state.velocity, first);
+        }
     }
 
     /// Whether there are contacts, stops or ropes, which may start and cease to act.
@@ -265,8 +291,8 @@ impl ActuatedDynamics {
         &self.ropes.tensions
     }
 
-    /// Copies air, effectiveness, external force and the record of [touched bodies](Self::touched_bodies) from other dynamics with the same actuators and
-    /// contacts; the external force only if the systems match.
+    /// Copies air, effectiveness, external force, the contacts that the state holds and the record of [touched bodies](Self::touched_bodies) from other dynamics
+    /// with the same actuators and contacts; the external force only if the systems match.
     pub fn copy_environment(&mut self, other: &Self) {
         self.air = other.air;
         self.effectiveness.copy_from_slice(&other.effectiveness);
@@ -274,7 +300,7 @@ impl ActuatedDynamics {
             self.set_battery_fraction(propulsion.battery_fraction());
         }
         if let (Some(bodies), Some(others)) = (&mut self.bodies, &other.bodies) {
-            bodies.copy_record(others);
+            bodies.continue_from(others);
         }
         if self.external.len() == other.external.len() {
             self.external.copy_from_slice(&other.external);

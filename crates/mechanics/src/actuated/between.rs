@@ -4,6 +4,7 @@ use fly_lie::SE3;
 use fly_lie::operators::{angular, linear};
 use nalgebra::{Vector3, Vector6};
 
+use super::near::NearPairs;
 use crate::contact::{BodyContact, ContactShape, nearest_points};
 use crate::multibody::{BodyId, Workspace};
 use crate::{System, wrench_of_force};
@@ -20,7 +21,8 @@ use crate::{System, wrench_of_force};
 pub(crate) struct BodyContacts {
     contact: BodyContact,
     pairs: Vec<Pair>,
-    /// Rates of the bristles, m/s, in the last state: three per pair.
+    near: NearPairs,
+    /// Rates of the bristles, m/s, in the last state: three per near pair.
     pub rates: Vec<f64>,
     /// In the last state, J and W.
     pub energy: f64,
@@ -93,11 +95,11 @@ impl BodyContacts {
     /// Of these pairs of the system's shapes; `None` if there are none.
     pub fn new(system: &System, contact: BodyContact, pairs: &[[usize; 2]]) -> Option<Self> {
         let shapes = |pair: &[usize; 2]| Pair::new(pair.map(|i| system.contacts[i]));
-        let pairs: Vec<_> = pairs.iter().map(shapes).collect();
         (!pairs.is_empty()).then(|| Self {
             contact,
             rates: vec![0.0; 3 * pairs.len()],
-            pairs,
+            pairs: pairs.iter().map(shapes).collect(),
+            near: NearPairs::new(&system.contacts, pairs),
             energy: 0.0,
             dissipation: 0.0,
             touching: 0,
@@ -110,14 +112,27 @@ impl BodyContacts {
         all.map(|pair| (pair.shapes.map(|shape| shape.body), pair.speed))
     }
 
-    /// Continues the record of the same pairs.
-    pub fn copy_record(&mut self, other: &Self) {
+    /// Continues the record of the same pairs, with the bristles of those that were near.
+    pub fn continue_from(&mut self, other: &Self) {
         for (pair, other) in self.pairs.iter_mut().zip(&other.pairs) {
             pair.speed = pair.speed.max(other.speed);
         }
+        self.near.copy_from(&other.near);
+        self.rates.resize(other.rates.len(), 0.0);
     }
 
-    /// Passes the wrenches on the bodies in the workspace's state to the caller, for these bristles, and computes the rates of the bristles.
+    /// The pairs that are looked at.
+    pub fn near(&self) -> &NearPairs {
+        &self.near
+    }
+
+    /// [Searches](NearPairs::search) for the pairs that are near.
+    pub fn search(&mut self, workspace: &Workspace<f64>, states: &mut Vec<f64>, first: usize) {
+        self.near.search(workspace, states, first);
+        self.rates.resize(states.len() - first, 0.0);
+    }
+
+    /// Passes the wrenches on the bodies in the workspace's state to the caller, for these bristles of the near pairs, and computes the rates of the bristles.
     pub fn act(
         &mut self,
         workspace: &Workspace<f64>,
@@ -129,8 +144,10 @@ impl BodyContacts {
             friction,
         } = self.contact;
         (self.energy, self.dissipation, self.touching) = (0.0, 0.0, 0);
-        for (i, pair) in self.pairs.iter_mut().enumerate() {
-            let deflection = Vector3::from_column_slice(&bristles[3 * i..3 * i + 3]);
+        self.near.follow(workspace);
+        for (k, i) in self.near.iter().enumerate() {
+            let (pair, states) = (&mut self.pairs[i], 3 * k..3 * k + 3);
+            let deflection = Vector3::from_column_slice(&bristles[states.clone()]);
             let bodies = pair.shapes.map(|shape| shape.body);
             let poses = bodies.map(|body| workspace.pose(BodyId::WORLD, body));
             let touch = pair.touch(&poses);
@@ -151,7 +168,7 @@ impl BodyContacts {
                 self.dissipation += compliance.dissipation(touch.depth, rate);
             }
             let motion = friction.motion(&deflection, &velocity, pressure);
-            self.rates[3 * i..3 * i + 3].copy_from_slice(motion.rate.as_slice());
+            self.rates[states].copy_from_slice(motion.rate.as_slice());
             self.energy += friction.energy(&deflection);
             self.dissipation += motion.dissipation;
             let Some(Touch { normal, point, .. }) = touch.filter(|_| pressure > 0.0) else {
@@ -159,12 +176,10 @@ impl BodyContacts {
             };
             let f = poses[0].rotation.act(&motion.force);
             let on_b = normal * (pressure + normal.dot(&f)) - f;
-            for (k, force) in [-on_b, on_b].iter().enumerate() {
-                let (force, arm) = (
-                    poses[k].rotation.inverse().act(force),
-                    poses[k].inverse().act(&point),
-                );
-                apply(bodies[k], &wrench_of_force(&force, &arm));
+            for ((body, pose), force) in bodies.into_iter().zip(&poses).zip([-on_b, on_b]) {
+                let force = pose.rotation.inverse().act(&force);
+                let arm = pose.inverse().act(&point);
+                apply(body, &wrench_of_force(&force, &arm));
             }
         }
     }

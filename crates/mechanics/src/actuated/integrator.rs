@@ -61,8 +61,14 @@ impl ContactIntegrator {
         }
     }
 
-    /// Advances by `step` (s). `rates(dynamics, state, rates)` evaluates the [rates](ActuatedDynamics::rates) of the dynamics. Only the first step
-    /// allocates.
+    /// Allocates what steps of states as long as this one need; without it the first steps allocate.
+    pub fn reserve(&mut self, state: &SystemState<f64>) {
+        self.scheme.reserve(state.velocity.len());
+        self.before.copy_from(state);
+    }
+
+    /// Advances by `step` (s). `rates(dynamics, state, rates)` evaluates the [rates](ActuatedDynamics::rates) of the dynamics. Does not allocate after
+    /// [`reserve`](Self::reserve).
     ///
     /// # Panics
     /// As [`RungeKutta::step`].
@@ -79,19 +85,45 @@ impl ContactIntegrator {
             (self.scheme).step(model, state, step, |state, to| rates(dynamics, state, to));
             return;
         }
-        self.before.copy_from(state);
-        let (mut first, mut changes) = (None, false);
-        self.scheme.step(model, state, step, |state, to| {
-            rates(dynamics, state, to);
-            let touching = dynamics.touching();
-            changes |= *first.get_or_insert(touching) != touching;
-        });
-        if changes {
+        if dynamics.search_is_due() {
+            dynamics.search_contacts(system, state);
+        }
+        if self.advance(system, dynamics, state, step, &mut rates) {
             state.copy_from(&self.before);
             let part = step / f64::from(Self::PARTS);
             for _ in 0..Self::PARTS {
-                (self.scheme).step(model, state, part, |state, to| rates(dynamics, state, to));
+                self.advance(system, dynamics, state, part, &mut rates);
             }
+        }
+        // Now, as the next to evaluate this state may be another.
+        if dynamics.search_is_due() {
+            dynamics.search_contacts(system, state);
+        }
+    }
+
+    /// One step of the scheme, repeated as long as bodies outrun the search for those that are near each other: no contact is missed, however fast they are.
+    /// Returns whether contacts start or cease to act within it; `before` is the state at its start.
+    fn advance(
+        &mut self,
+        system: &System,
+        dynamics: &mut ActuatedDynamics,
+        state: &mut SystemState<f64>,
+        step: f64,
+        rates: &mut impl FnMut(&mut ActuatedDynamics, &SystemState<f64>, &mut [f64]),
+    ) -> bool {
+        loop {
+            self.before.copy_from(state);
+            let (mut first, mut changes) = (None, false);
+            (self.scheme).step(&system.model, state, step, |state, to| {
+                rates(dynamics, state, to);
+                let touching = dynamics.touching();
+                changes |= *first.get_or_insert(touching) != touching;
+            });
+            if !dynamics.search_is_outrun() {
+                return changes;
+            }
+            state.copy_from(&self.before);
+            dynamics.search_contacts(system, state);
         }
     }
 }

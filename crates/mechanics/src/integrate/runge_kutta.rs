@@ -59,6 +59,13 @@ impl<T: RealField + Copy> RungeKutta<T> {
         }
     }
 
+    /// Allocates what steps of this many velocities and other states need.
+    pub(crate) fn reserve(&mut self, states: usize) {
+        for array in self.slopes.iter_mut().chain([&mut self.stage.velocity]) {
+            array.reserve(states.saturating_sub(array.len()));
+        }
+    }
+
     /// Advances by `step` (s). `dynamics(motion, rates)` writes `xi_dot`, followed by the rates of the other states.
     ///
     /// # Panics

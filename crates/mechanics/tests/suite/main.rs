@@ -42,6 +42,7 @@ mod meshes;
 mod moving;
 mod mujoco;
 mod multibody_laws;
+mod near_contacts;
 mod nonholonomic;
 mod overload;
 mod particles;

@@ -36,20 +36,12 @@ impl Stage {
         dynamics.start_servos(&system, &mut motion);
         dynamics.start_propulsion(&system, charge, &mut motion);
         contacts.start(&system, &mut dynamics, &mut motion);
-        let mut acceleration = vec![0.0; system.model.dof()];
-        dynamics.acceleration(&system, &motion, &mut acceleration)?;
+        let mut rates = vec![0.0; motion.velocity.len()];
+        dynamics.acceleration(&system, &motion, &mut rates[..system.model.dof()])?;
+        // What the first frame tells, such as the voltage.
+        dynamics.rates(&system, actual, &motion, &mut rates);
         let mut integrator = ContactIntegrator::new(&system.model);
-        // The first step allocates.
-        let mut copy = motion.clone();
-        integrator.step(
-            &system,
-            &mut dynamics,
-            &mut copy,
-            0.0,
-            |dynamics, motion, rates| {
-                dynamics.rates(&system, actual, motion, rates);
-            },
-        );
+        integrator.reserve(&motion);
         Ok(Self {
             workspace: Workspace::new(&system.model),
             system,

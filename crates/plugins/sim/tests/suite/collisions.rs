@@ -144,3 +144,102 @@ fn wrong_keys_and_steps_that_are_too_long_are_refused() {
         assert!(text.starts_with(expected), "{text}");
     }
 }
+
+/// Six balls that fly into each other, and three far away.
+fn swarm() -> (String, String) {
+    let ball = |i: u32| {
+        let body = format!(
+            "[bodies.b{i}]
+            mass = 0.5
+            inertia = [0.001, 0.001, 0.001]
+            contacts = [{{ radius = 0.05 }}, {{ position = [0.05, 0, 0], radius = 0.03 }}]\n"
+        );
+        let angle = f64::from(i) * std::f64::consts::FRAC_PI_3;
+        let (x, y, speed) = match i {
+            0..6 => (0.6 * angle.cos(), 0.6 * angle.sin(), -1.5),
+            _ => (f64::from(i), 5.0, 0.2),
+        };
+        let name = if i == 0 {
+            "initial".to_owned()
+        } else {
+            format!("initial.bodies.b{i}")
+        };
+        let [vx, vy] = [speed * x, speed * y];
+        let start = format!("{name}.position = [{x}, {y}, 0]\n{name}.velocity = [{vx}, {vy}, 0]\n");
+        (body, start)
+    };
+    let (bodies, starts): (Vec<_>, Vec<_>) = (0..9).map(ball).unzip();
+    (
+        format!(
+            "collisions = {{}}\nsubsteps = 10\nbody = 'b0'\n{}",
+            starts.concat()
+        ),
+        format!("name = 'swarm'\ngravity = [0, 0, 0]\n{}", bodies.concat()),
+    )
+}
+
+/// What comes near and what parts moves within what the start has allocated.
+#[test]
+fn collisions_allocate_nothing() {
+    let (text, vehicle) = swarm();
+    let mut run = Run::new(&text, &vehicle);
+    let allocations = fly_testing::allocations(|| run.fly(500, &[]));
+    assert_eq!(allocations, 0);
+    let touched = run.simulation.report().len() - 1;
+    assert!(touched >= 5, "{:?}", run.simulation.report());
+}
+
+/// A sledge holds on a slope by friction while a load elsewhere is released: the bristles stay as they are.
+#[test]
+fn a_release_leaves_the_contacts_of_others() {
+    let bar = "joint = 'fixed'
+        contacts = [{ capsule = [[-1, 0, -0.15], [1, 0, 0.15]], radius = 0.05 }]";
+    let vehicle = format!(
+        "name = 'slope'
+        [bodies.left]
+        position = [0, 0.1, 0]
+        {bar}
+        [bodies.right]
+        position = [0, -0.1, 0]
+        {bar}
+        [bodies.crane]
+        joint = 'fixed'
+        position = [0, 5, 5]
+        [bodies.load]
+        parent = 'crane'
+        mass = 0.5
+        inertia = [0.001, 0.001, 0.001]
+        joint = {{ type = 'revolute', axis = [1, 0, 0] }}
+        [bodies.sledge]
+        mass = 1.0
+        inertia = [0.01, 0.01, 0.01]
+        contacts = [
+            {{ position = [0.1, 0.1, 0], radius = 0.02 }},
+            {{ position = [-0.1, 0.1, 0], radius = 0.02 }},
+            {{ position = [0.1, -0.1, 0], radius = 0.02 }},
+            {{ position = [-0.1, -0.1, 0], radius = 0.02 }},
+        ]"
+    );
+    // Against the slope of the bars, on their normal.
+    let text = "collisions = {}
+        substeps = 10
+        body = 'sledge'
+        initial.position = [-0.010384, 0, 0.069226]
+        initial.attitude = { rpy_deg = [0, -8.530766, 0] }
+        releases = [{ joint = 'load', time = 3.0 }]";
+    let mut run = Run::new(text, &vehicle);
+    let place = |run: &Run| ["x", "y", "z"].map(|c| run.value(&format!("truth.pose.position.{c}")));
+    run.fly(1500, &[]);
+    let before = place(&run);
+    for _ in 0..100 {
+        run.fly(1, &[]);
+        for (now, before) in place(&run).iter().zip(before) {
+            assert!((now - before).abs() < 1e-8, "{now} m, {before} m");
+        }
+    }
+    let released = run.simulation.report();
+    assert!(
+        released.iter().any(|(label, _)| label == "released"),
+        "{released:?}"
+    );
+}
