@@ -50,6 +50,8 @@ pub struct Flight<'a> {
     pub(crate) notes: Vec<String>,
     /// The end to report once the vehicle has landed.
     pub(crate) ending: Option<End>,
+    /// Whether its user has ended it.
+    pub(crate) ended_by_user: bool,
     /// When the last frame arrived.
     pub(crate) cycle: Option<Instant>,
     /// The first exceeded limits, with the time (ns) of each.
@@ -175,6 +177,7 @@ impl Flight<'_> {
     /// Ends the flight for a reason that comes from the caller or the user. A real vehicle in the air lands first:
     /// keep calling [`tick`](Self::tick), which returns this end after the landing. Any other flight ends at once.
     pub fn end(&mut self, end: End) -> Option<End> {
+        self.ended_by_user |= end == End::Interrupted;
         if !self.link.is_commanding_a_vehicle() || !self.link.has_commanded() {
             return Some(end);
         }
@@ -272,8 +275,7 @@ impl Flight<'_> {
         let landing = self.link.land(time);
         self.pilot.lands_by_itself(landing == Landing::Asked);
         if landing != Landing::Begun {
-            let by_user = self.ending == Some(End::Interrupted);
-            let gone = self.link.gone(by_user)?;
+            let gone = self.link.gone(self.ended_by_user)?;
             let advice = "it may still be flying, or landing by a failsafe of its own";
             return Some(End::Backend(format!(
                 "nothing was heard of the vehicle for {gone:.0} s: {advice}"

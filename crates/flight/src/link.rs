@@ -91,7 +91,8 @@ pub(crate) struct Link {
     /// When (ns of the monotonic clock) arming was requested, and whether it is done.
     arming_since: Option<i64>,
     is_arming_done: bool,
-    is_arming_refused: bool,
+    /// Whether it never was ours.
+    is_left: bool,
     /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
     taking_off: Option<(i64, bool)>,
     /// What the last frame tells of both groups that follow.
@@ -184,7 +185,7 @@ impl Link {
             handed_back: false,
             arming_since: None,
             is_arming_done: false,
-            is_arming_refused: false,
+            is_left: false,
             taking_off: None,
             control: bind_part(description, "vehicle", "control"),
             armed: bind_part(description, "vehicle", "armed"),

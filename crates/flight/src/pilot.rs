@@ -501,7 +501,7 @@ impl Pilot {
         }
     }
 
-    /// Whether the vehicle, flown by a failsafe, has reached the ground. Counts only if its state is `measured`.
+    /// Whether the vehicle, flown by a failsafe, has reached the ground, as far as its state is measured (`verdict`).
     fn is_down(&mut self, time: i64, verdict: Result<(), Fault>) -> bool {
         let Self {
             parts, touchdown, ..

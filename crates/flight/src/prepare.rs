@@ -150,6 +150,7 @@ impl<'a> Flight<'a> {
             messages,
             notes,
             ending: None,
+            ended_by_user: false,
             cycle: None,
             actuators: Vec::new(),
             exceeded: Vec::with_capacity(EXCEEDED),
@@ -275,6 +276,7 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
         usual,
     )
     .above_ground(configuration.safety.ground_height)
+    .of_coordinates(configuration.system.model.config_dim())
 }
 
 /// The limit of jumps of the measured position, which has a response if the vehicle is under our control.

@@ -363,7 +363,8 @@ impl ActuatedDynamics {
     /// Closes the loops of a start state that leaves them open, and makes it roll.
     ///
     /// The others adapt to these velocity coordinates, along which first the configuration and then the velocity stay as they are; if the
-    /// others cannot, all adapt.
+    /// others cannot, all adapt. Of several ways to close a loop it is the one that the described configuration leads to: there the loops
+    /// are closed first, and then what is held goes to where it is to be in small steps.
     ///
     /// # Errors
     /// [`ActuatedDynamicsError::Start`].
@@ -385,11 +386,16 @@ impl ActuatedDynamics {
             &mut motion.velocity[..model.dof()],
         );
         let given = x.clone();
-        scratch.hold(held[0]);
-        if (scratch.project_configuration(loops, model, workspace, x, 0.0)).is_err() {
+        let mut close = |x: &mut [f64], held: &[usize]| {
+            scratch.hold(held);
+            scratch.project_configuration(loops, model, workspace, x, 0.0)
+        };
+        if lead(model, x, held[0], &mut close).is_err() {
             x.copy_from_slice(&given);
-            scratch.hold(&[]);
-            scratch.project_configuration(loops, model, workspace, x, 0.0)?;
+            if close(x, held[0]).is_err() {
+                x.copy_from_slice(&given);
+                close(x, &[])?;
+            }
         }
         let mut mass_matrix = DMatrix::zeros(model.dof(), model.dof());
         model.mass_matrix(workspace, x, &mut mass_matrix);
@@ -403,6 +409,45 @@ impl ActuatedDynamics {
         }
         Ok(())
     }
+}
+
+/// The largest step of a held coordinate while loops are kept closed, m or rad, and the most steps.
+const CLOSING_STEP: f64 = 0.05;
+const CLOSING_STEPS: f64 = 2000.0;
+
+/// Closes the loops with the held coordinates as described, and leads these to their values in `x`. Where there are none, `x` is closed as it is.
+fn lead(
+    model: &Model<f64>,
+    x: &mut [f64],
+    held: &[usize],
+    close: &mut impl FnMut(&mut [f64], &[usize]) -> Result<usize, ConstraintError>,
+) -> Result<(), ConstraintError> {
+    let given = x.to_vec();
+    let mut way = vec![0.0; model.dof()];
+    let mut to_go = |from: &[f64], to: &[f64]| {
+        model.difference(from, to, &mut way);
+        let step: Vec<f64> = (0..way.len())
+            .map(|i| if held.contains(&i) { way[i] } else { 0.0 })
+            .collect();
+        let length = step
+            .iter()
+            .fold(0.0, |most: f64, part| most.max(part.abs()));
+        (step, length)
+    };
+    let (back, _) = to_go(&given, &model.neutral_configuration());
+    model.integrate(x, &back);
+    close(x, &[])?;
+    let (_, length) = to_go(x, &given);
+    let steps = (length / CLOSING_STEP).ceil().clamp(1.0, CLOSING_STEPS);
+    let mut left = steps;
+    while left > 0.0 {
+        let (rest, _) = to_go(x, &given);
+        let step: Vec<f64> = rest.iter().map(|part| part / left).collect();
+        model.integrate(x, &step);
+        close(x, held)?;
+        left -= 1.0;
+    }
+    Ok(())
 }
 
 /// # Motion

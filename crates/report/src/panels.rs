@@ -118,9 +118,11 @@ fn axes(name: &str, reference: &str) -> Vec<Line> {
 pub fn panels(flight: &Flight) -> Vec<Panel> {
     let mut panels = Vec::new();
     let mut position = axes("position", "reference");
+    let of_body = flight.plots.find("position.x").is_some();
     for (i, axis) in AXES.iter().enumerate() {
-        let line = Line::new(format!("true_position.{axis}"), format!("{axis}, true"), i);
-        position.push(line.dotted().hidden());
+        let line = Line::new(format!("true_position.{axis}"), format!("{axis}, true"), i).dotted();
+        // Of a body that the controller does not know there is no other.
+        position.push(if of_body { line.hidden() } else { line });
     }
     panels.push(Panel {
         key: "position".into(),
@@ -130,7 +132,6 @@ pub fn panels(flight: &Flight) -> Vec<Panel> {
         lines: position,
         ..Panel::default()
     });
-    let of_body = flight.plots.find("position.x").is_some();
     let mut error = vec![Line::new("error.norm", "distance", 3)];
     error.extend((0..3).map(|i| Line::new(format!("error.{}", AXES[i]), AXES[i], i)));
     panels.push(Panel {

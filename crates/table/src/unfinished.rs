@@ -28,7 +28,8 @@ impl Drop for Unfinished {
 
 /// Removes all that this process has not finished, where a signal is about to end it.
 pub fn remove_unfinished() {
-    for path in all().iter() {
+    let all = all();
+    for path in all.iter() {
         // What is gone already, or cannot be removed, stays as it is.
         let _ = if path.is_dir() {
             fs::remove_dir_all(path)
@@ -36,6 +37,8 @@ pub fn remove_unfinished() {
             fs::remove_file(path)
         };
     }
+    // Nothing begins any more.
+    std::mem::forget(all);
 }
 
 fn all() -> MutexGuard<'static, BTreeSet<PathBuf>> {

@@ -145,8 +145,9 @@ fn narrow(
     let is_stable = |growth: f64| growth < 1.0;
     if !is_stable(growth_now) {
         let growth = significant(growth_now, 4);
+        let rate = significant(growth_now.ln() / sampled.step(), 3);
         return Ok(vec![Finding::Problem(format!(
-            "not stable: errors grow by a factor of {growth} per step; use a higher rate, slower poles or faster actuators"
+            "not stable: errors grow by a factor of {growth} per step ({rate} 1/s); use a higher rate, slower poles or faster actuators"
         ))]);
     }
     let (mut little, delay) = (Vec::new(), STEPS * sampled.step());

@@ -123,18 +123,24 @@ pub fn leave_nothing_unfinished() {
     }
 }
 
-/// Ends the process. Another thread first tells the vehicle to land, because its plugin may hang.
+/// Ends the process. Other threads first tell the vehicle to land, because its plugin may hang, and remove unfinished files.
 fn end_at_once(line: Option<&EmergencyLine>) {
-    if let Some(line) = line.cloned() {
-        let (told, is_told) = mpsc::channel();
+    let try_briefly = |what: Box<dyn FnOnce() + Send>| {
+        let (done, is_done) = mpsc::channel();
         thread::spawn(move || {
-            line.request(Request::Land);
-            let _ = told.send(());
+            what();
+            let _ = done.send(());
         });
-        let _ = is_told.recv_timeout(LAST_WORDS);
+        let _ = is_done.recv_timeout(LAST_WORDS);
+    };
+    if let Some(line) = line.cloned() {
+        try_briefly(Box::new(move || {
+            line.request(Request::Land);
+        }));
     }
     leave_screen();
-    fly_table::remove_unfinished();
+    // A disk may hang as well.
+    try_briefly(Box::new(fly_table::remove_unfinished));
     signal_hook::low_level::exit(INTERRUPTED);
 }
 

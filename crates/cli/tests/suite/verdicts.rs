@@ -209,6 +209,43 @@ fn a_vehicle_that_never_takes_off_has_diverged() {
     assert!(why.contains("did not follow its reference"), "{lost}");
 }
 
+/// Its motor is dead, and its error no larger than that of a loop that might still come back.
+#[test]
+fn a_joint_that_never_moves_has_diverged() {
+    let folder = Folder::new();
+    for (kind, away, code, told) in [
+        (
+            "revolute",
+            0.95,
+            6,
+            "moved by at most 0.000 deg, and was up to 54.431 deg away",
+        ),
+        (
+            "prismatic",
+            0.5,
+            6,
+            "moved by at most 0.000 m, and was up to 0.500 m away",
+        ),
+        // At rest where it is to be.
+        ("revolute", 0.0, 0, ""),
+    ] {
+        let text = format!(
+            "[flight]\nduration = 10\n\
+             [vehicle]\nname = 'joint'\ngravity = [0, 0, 0]\n\
+             [vehicle.bodies.arm]\njoint = {{ type = '{kind}', axis = [0, 0, 1] }}\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n\
+             [[vehicle.motors]]\njoint = 'arm'\neffort = 50\n\
+             [controller]\npairs = [{{ to = 'arm', stiffness = 36, damping = 12, inertia = 1 }}]\n\
+             [reference]\nkind = 'rest'\njoints.arm = {away}\n\
+             [backend]\nplugin = 'sim'\n\
+             [backend.sim]\ninitial.joints = {{ arm = 0 }}\nactuators = [{{ effectiveness = 0 }}]\n"
+        );
+        folder.write("joint.toml", &text);
+        let (summary, _) = folder.ends(&["--config", "joint.toml", "--log", "joint.mcap"], code);
+        assert!(summary.contains(told), "{kind}: {summary}");
+        std::fs::remove_file(folder.path("joint.mcap")).unwrap();
+    }
+}
+
 #[test]
 fn the_shipped_flights_are_flown() {
     for config in [

@@ -315,28 +315,45 @@ impl SampledLoop {
             delay: self.step * lambda.arg().rem_euclid(TAU) / theta,
             frequency: theta / self.step,
         };
-        let margins = self.unit_gains()?.into_iter().map(of);
-        let least = margins.min_by(|a, b| a.delay.total_cmp(&b.delay));
-        least.map(|margin| self.between_steps(margin)).transpose()
+        let margins: Vec<_> = self.unit_gains()?.into_iter().map(of).collect();
+        Ok(self.nearest_margin(margins))
     }
 
-    /// The delay and frequency at which a pole crosses the unit circle near these, which are exact for whole numbers of steps.
-    fn between_steps(&self, guess: DelayMargin) -> Result<DelayMargin, AnalysisError> {
+    /// The smallest of these delays, of either sign, once those are exact that may be it.
+    fn nearest_margin(&self, margins: Vec<DelayMargin>) -> Option<DelayMargin> {
+        let sizes = margins.iter().map(|margin| margin.delay.abs());
+        let most = sizes.fold(f64::INFINITY, f64::min) + 2.0 * self.step;
+        let near = margins
+            .into_iter()
+            .filter(|margin| margin.delay.abs() <= most);
+        near.map(|margin| self.between_steps(margin))
+            .min_by(|a, b| a.delay.abs().total_cmp(&b.delay.abs()))
+    }
+
+    /// The delay and frequency at which a pole crosses the unit circle near these, which are exact for whole numbers of steps; the same where
+    /// none is found within a step.
+    fn between_steps(&self, guess: DelayMargin) -> DelayMargin {
         let h = self.step;
         let mut margin = guess;
         for _ in 0..ROUNDS {
             let (delay, theta) = (self.delay + margin.delay, margin.frequency * h);
-            if delay < 0.0 || theta > PI || (margin.delay - guess.delay).abs() > h {
+            if delay < 0.0
+                || !(theta > 0.0 && theta <= PI)
+                || (margin.delay - guess.delay).abs() > h
+            {
                 break;
             }
             let motion = self.motion(delay);
             let log = |theta: f64| {
-                let values = self.open_loop(&motion, theta)?;
-                Ok::<_, AnalysisError>(nearest(&values, Complex::from(1.0)).ln())
+                let values = self.open_loop(&motion, theta).ok()?;
+                Some(nearest(&values, Complex::from(1.0)).ln())
             };
             // Newton's method for ln(lambda) = 0; more delay turns lambda by theta per step.
-            let (value, apart) = (log(theta)?, APART * theta);
-            let slope = (log(theta - apart)? - value) / -apart;
+            let apart = APART * theta;
+            let Some((value, before)) = log(theta).zip(log(theta - apart)) else {
+                break;
+            };
+            let slope = (value - before) / apart;
             let turn = -value.re / slope.re;
             let later = h * (value.im + slope.im * turn) / theta;
             if !(turn.is_finite() && later.is_finite()) {
@@ -345,10 +362,10 @@ impl SampledLoop {
             margin.delay += later;
             margin.frequency += turn / h;
             if later.abs() <= EXACT * h && turn.abs() <= EXACT * theta {
-                return Ok(margin);
+                return margin;
             }
         }
-        Ok(guess)
+        guess
     }
 
     /// Angles and open-loop eigenvalues where an eigenvalue has modulus 1.
@@ -395,11 +412,9 @@ impl SampledLoop {
             delay: -self.step * (-lambda.arg()).rem_euclid(TAU) / theta,
             frequency: theta / self.step,
         };
-        let margins = self.unit_gains()?.into_iter().map(of);
-        let least = margins.max_by(|a, b| a.delay.total_cmp(&b.delay));
-        let least = least.filter(|margin| -margin.delay <= self.delay);
-        let exact = least.map(|margin| self.between_steps(margin)).transpose()?;
-        Ok(exact.map(|margin| -margin.delay))
+        let margins: Vec<_> = self.unit_gains()?.into_iter().map(of).collect();
+        let less = self.nearest_margin(margins).map(|margin| -margin.delay);
+        Ok(less.filter(|less| *less <= self.delay))
     }
 
     /// The gains between which the loop is stable.

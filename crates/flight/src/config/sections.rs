@@ -164,7 +164,7 @@ pub struct SafetySection {
     pub request_timeout: f64,
     /// How long a real vehicle may take to take off by itself, s, at most 600. Default 30.
     pub take_off_time: f64,
-    /// How long the end of a flight waits for a real vehicle that lands to be disarmed, and a landing for anything to be heard of the vehicle, s, at most 600. Default 60.
+    /// How long the end of a flight waits for a real vehicle that lands to be disarmed, and how long a landing goes on without any telemetry, s, at most 600. Default 60.
     pub landing_time: f64,
     /// A measurement older than this counts as stale, ms, at most 10 000. Default 100.
     pub stale_ms: f64,

@@ -142,10 +142,12 @@ pub enum Ending {
     },
     /// The vehicle has not moved, away from its reference.
     Stayed {
-        /// Its largest position error, m.
+        /// Its largest position error, m, or of a system without a free body that of its joints that slide, or that turn, rad.
         error: f64,
-        /// How far it moved, m.
+        /// How far it moved, the same.
         moved: f64,
+        /// Whether they turn.
+        turns: bool,
     },
     /// The vehicle stands on the ground below its reference.
     Carried {
@@ -170,10 +172,20 @@ impl fmt::Display for Ending {
                 max,
                 grows,
             } => (limit, value, max, grows),
-            Self::Stayed { error, moved } => {
+            Self::Stayed {
+                error,
+                moved,
+                turns,
+            } => {
+                let (scale, unit) = if turns {
+                    (180.0 / std::f64::consts::PI, "deg")
+                } else {
+                    (1.0, "m")
+                };
+                let [error, moved] = [error, moved].map(|value| value * scale);
                 return write!(
                     f,
-                    "did not follow its reference: moved by at most {moved:.3} m, and was up to {error:.3} m away"
+                    "did not follow its reference: moved by at most {moved:.3} {unit}, and was up to {error:.3} {unit} away"
                 );
             }
             Self::Carried { below } => {
@@ -263,7 +275,11 @@ pub struct Envelope {
     lost: Lost,
     /// Trends of position and attitude error.
     trends: [Trend; 2],
-    still: Still,
+    /// Of the tracked body, or of all joints that slide and of all that turn.
+    stills: [Still; 2],
+    /// The configuration in which the controller began, once it has.
+    start: Vec<f64>,
+    has_begun: bool,
     carried: Carried,
     /// Time (s) of the first step, and the bounds that follow from its errors (m, rad) over T.
     began: (f64, [f64; 2]),
@@ -359,7 +375,9 @@ impl Envelope {
             gravity,
             lost: Lost::default(),
             trends: Default::default(),
-            still: Still::default(),
+            stills: Default::default(),
+            start: Vec::new(),
+            has_begun: false,
             carried: Carried::default(),
             began: (0.0, [0.0; 2]),
             ending: None,
@@ -502,8 +520,17 @@ impl Envelope {
         for (trend, error) in self.trends.iter_mut().zip(step.errors) {
             trend.record(step.time, error, step.following, self.settling);
         }
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.start.clear();
+            self.start.extend_from_slice(state.configuration());
+        }
+        let moved = state.errors(&self.start);
+        // The attitude of what flies is judged by other rules.
+        let judged = if state.tracked().is_some() { 1 } else { 2 };
+        for (i, still) in self.stills.iter_mut().enumerate().take(judged) {
+            still.record(step.time, moved[i], step.errors[i]);
+        }
         if let Some((pose, _)) = state.tracked_motion() {
-            (self.still).record(step.time, &pose.translation, step.errors[0]);
             if let Some(body) = state.tracked() {
                 let goal = state.pose(body, &reference.configuration).translation.z;
                 (self.carried).record(step.time, pose.translation.z, goal);
@@ -537,8 +564,16 @@ impl Envelope {
             .or(turned.map(ending(Limit::AttitudeError, true)))
             .or_else(|| self.mostly_lost(step.time - began, step.energy))
             .or_else(|| {
-                let [error, moved] = self.still.has_stayed(TRANSIENT * self.settling)?;
-                Some(Ending::Stayed { error, moved })
+                let mut stayed =
+                    (self.stills.iter().zip([false, true])).filter_map(|(still, turns)| {
+                        let [error, moved] = still.has_stayed(TRANSIENT * self.settling)?;
+                        Some(Ending::Stayed {
+                            error,
+                            moved,
+                            turns,
+                        })
+                    });
+                stayed.next()
             })
             .or_else(|| {
                 let lasting = TRANSIENT * self.settling;
@@ -573,11 +608,18 @@ impl Envelope {
         self.carried.restart();
     }
 
+    /// Makes room for configurations of this many coordinates.
+    #[must_use]
+    pub fn of_coordinates(mut self, count: usize) -> Self {
+        self.start.resize(count, f64::NAN);
+        self
+    }
+
     /// Forgets the history; call it when the reference jumps.
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, None, None);
         (self.lost, self.trends) = (Lost::default(), Default::default());
-        self.still = Still::default();
+        (self.stills, self.has_begun) = (Default::default(), false);
         self.carried.restart();
         self.ending = None;
         for watched in &mut self.watched {

@@ -1,40 +1,32 @@
 //! Whether the vehicle moves at all.
 
-use nalgebra::Vector3;
-
-/// A vehicle that moved by less than this, m, and by less than this part of its error, has not moved.
+/// A vehicle that moved by less than this, m or rad, and by less than this part of its error, has not moved.
 const DISTANCE: f64 = 0.1;
 const PART: f64 = 0.1;
 
-/// How far the tracked body has moved since the controller began, and for how long its error has been far larger.
+/// How far the vehicle has moved since the controller began, and for how long its error has been far larger.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Still {
-    start: Option<Vector3<f64>>,
     moved: f64,
-    /// The largest error, m.
+    /// The largest error, m or rad.
     error: f64,
     /// The time of the last step, and for how long the error was larger than all that the vehicle had moved: s.
-    last: f64,
+    last: Option<f64>,
     apart: f64,
 }
 
 impl Still {
-    /// Counts a step.
-    pub fn record(&mut self, time: f64, position: &Vector3<f64>, error: f64) {
-        let start = *self.start.get_or_insert_with(|| {
-            self.last = time;
-            *position
-        });
-        self.moved = self.moved.max((position - start).norm());
-        let elapsed = time - self.last;
-        self.last = time;
+    /// Counts a step in which the vehicle is so far from where it began, and from its reference.
+    pub fn record(&mut self, time: f64, moved: f64, error: f64) {
+        let elapsed = time - self.last.replace(time).unwrap_or(time);
+        self.moved = self.moved.max(moved);
         self.error = self.error.max(error);
         if error > DISTANCE && PART * error > self.moved {
             self.apart += elapsed;
         }
     }
 
-    /// The largest error, m, of a vehicle that has not moved although it was away from its reference for more than `time` s, and how far it did move, m.
+    /// The largest error, m or rad, of a vehicle that has not moved although it was away from its reference for more than `time` s, and how far it did move.
     pub fn has_stayed(&self, time: f64) -> Option<[f64; 2]> {
         let stays = self.moved < DISTANCE.min(PART * self.error) && self.apart > time;
         stays.then_some([self.error, self.moved])
@@ -50,7 +42,11 @@ mod tests {
         for k in 0..=5000 {
             let time = f64::from(k) * 2e-3;
             let at = position(time);
-            still.record(time, &(Vector3::z() * at), (reference(time) - at).abs());
+            still.record(
+                time,
+                (at - position(0.0)).abs(),
+                (reference(time) - at).abs(),
+            );
         }
         still.has_stayed(4.0).is_some()
     }

@@ -24,6 +24,8 @@ pub(crate) enum Landing {
 const ASK_AGAIN: i64 = 1_000_000_000;
 /// Without a frame for this long a landing vehicle no longer responds, ns.
 const SILENCE: i64 = 5_000_000_000;
+/// So long a silent vehicle is asked to land after its user has ended the flight, ns.
+const PATIENCE: i64 = 10_000_000_000;
 /// A vehicle that says for this long that it is disarmed is, ns.
 const DISARMED: i64 = 500_000_000;
 /// Least time for `stop`, ns: plugins count on it to wait for a landing and to leave the vehicle as it was.
@@ -163,10 +165,7 @@ impl Link {
             Some(_) if self.is_arming_done => Ok(Progress::Done),
             Some(_) => self.poll(Call::Arm),
         };
-        let progress = progress.map_err(|error| {
-            self.is_arming_refused = is_refusal(error.kind);
-            failed("ARM failed", &error)
-        })?;
+        let progress = progress.map_err(|error| failed("ARM failed", &error))?;
         // Telemetry may come later than the answer.
         self.is_arming_done = progress == Progress::Done;
         Ok(self.is_arming_done && self.told.armed != Some(false))
@@ -258,13 +257,13 @@ impl Link {
     }
 
     /// How long a vehicle that is asked to land has been silent by now, once that is too long to wait for it any more, s: as long as for a
-    /// landing, or as for a vehicle that has begun to land if the user ends the flight (`by_user`). One that cannot land by itself is flown
+    /// landing, or [`PATIENCE`] if the user ends the flight (`by_user`). One that cannot land by itself is flown
     /// down on the model, and left in the air only for its user.
     pub fn gone(&self, by_user: bool) -> Option<f64> {
         let silent = monotonic_now().saturating_sub(self.heard.max(self.landing_since?));
         let allowed = match (self.cannot_land, by_user) {
             (true, false) => return None,
-            (false, true) => SILENCE,
+            (false, true) => self.timeouts.landing.min(PATIENCE),
             _ => self.timeouts.landing,
         };
         (silent > allowed).then_some(silent as f64 / 1e9)
@@ -327,8 +326,8 @@ impl Link {
     /// Hands control back and stops the backend.
     ///
     /// If the flight was `terminated`, the motors are stopped. Otherwise a vehicle that was neither armed before nor commanded is
-    /// disarmed, one that was armed before and refused to be ours is left to whoever flies it, and any other is asked to land unless it is landing already; one that cannot land and is `grounded`
-    /// is disarmed. Dropping a link does the same: however a flight ends, its vehicle lands.
+    /// disarmed, any other is asked to land unless it is landing already; one that cannot land and is `grounded`
+    /// is disarmed, and one that was armed before and never commanded, and refuses, is left to whoever flies it. Dropping a link does the same: however a flight ends, its vehicle lands.
     pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> HandedBack {
         let mut handed = HandedBack::default();
         if std::mem::replace(&mut self.handed_back, true) {
@@ -349,11 +348,6 @@ impl Link {
         handed
     }
 
-    /// Whether somebody else flies the vehicle: it was armed already, and has refused to be ours.
-    fn is_left_alone(&self) -> bool {
-        !self.commanded && self.was_armed && self.is_arming_refused
-    }
-
     fn release_control(&mut self, terminated: bool, grounded: bool) -> Result<(), String> {
         let request = |request| move |instance: &mut Instance| instance.request(request);
         if terminated {
@@ -368,11 +362,11 @@ impl Link {
         if !self.is_real_time() {
             return Ok(());
         }
-        // Before arming was requested there is nothing to disarm.
-        if !self.commanded && (self.arming_since.is_none() || self.is_left_alone()) {
-            return Ok(());
-        }
         if !self.commanded && !self.was_armed {
+            // Before arming was requested there is nothing to disarm.
+            if self.arming_since.is_none() {
+                return Ok(());
+            }
             return self.disarm();
         }
         let lands = matches!(self.landing, Some((_, Landing::Begun)));
@@ -382,6 +376,12 @@ impl Link {
         // However the flight ended, the vehicle may be in the air: its motors must not be stopped.
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
+            // It was armed before, and its plugin says that it never was ours.
+            Err(error) if !self.commanded && is_refusal(error.kind) => {
+                tracing::info!("{error}");
+                self.is_left = true;
+                Ok(())
+            }
             // One that has landed and disarmed itself may refuse to land.
             Err(_) if self.told.armed == Some(false) => Ok(()),
             Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
@@ -397,7 +397,7 @@ impl Link {
     /// Whether the vehicle is armed after it was handed back, if that is known; a simulated one is over.
     pub fn is_still_armed(&self) -> Option<bool> {
         if self.is_real_time() {
-            self.says(self.armed)
+            self.told.armed
         } else {
             Some(false)
         }
@@ -409,7 +409,7 @@ impl Link {
             return Ok(());
         }
         // One that was never asked for anything is somebody else's.
-        let is_ours = self.arming_since.is_some() && !self.is_left_alone();
+        let is_ours = self.arming_since.is_some() && !self.is_left;
         if self.armed.is_none() || !is_ours {
             return Ok(());
         }

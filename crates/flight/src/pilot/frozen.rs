@@ -28,8 +28,8 @@ pub(super) struct FrozenGroups {
     last: Option<i64>,
     /// Whether the last frame was good.
     was_sound: bool,
-    /// Whether the last new position left the way of the velocities.
-    was_apart: bool,
+    /// How many new positions in a row have left the way of the velocities.
+    apart_in_a_row: u8,
 }
 
 /// A group, and how its coordinates have moved since its numbers last changed.
@@ -116,7 +116,7 @@ impl FrozenGroups {
             body,
             last: None,
             was_sound: false,
-            was_apart: false,
+            apart_in_a_row: 0,
         }
     }
 
@@ -145,9 +145,16 @@ impl FrozenGroups {
                 && self.groups[place].numbers != group.numbers(&frame.values);
             is_new.then(|| self.groups[place].apart(&pose) > JUMP + world.norm() * elapsed)
         });
-        // One that leaves it again and again does not jump: a velocity hangs while slow telemetry tells where the vehicle flies.
-        let has_jumped =
-            leaves.is_some_and(|leaves| !std::mem::replace(&mut self.was_apart, leaves) && leaves);
+        // There and perhaps back. One that leaves it again and again does not jump: a velocity hangs while slow telemetry tells where the
+        // vehicle flies.
+        let has_jumped = leaves.is_some_and(|leaves| {
+            self.apart_in_a_row = if leaves {
+                self.apart_in_a_row.saturating_add(1)
+            } else {
+                0
+            };
+            (1..=2).contains(&self.apart_in_a_row)
+        });
         let most = REPEATED.saturating_mul(stale_after);
         let (mut all_repeat, mut any_apart) = (true, false);
         for (watched, state) in self.groups.iter_mut().zip(&binding.state) {
@@ -378,6 +385,16 @@ mod tests {
             }
         };
         assert_eq!(spoiled(&[2], true, jumped), [false; 4]);
+    }
+
+    #[test]
+    fn one_wrong_position_is_no_velocity_that_hangs() {
+        let wrong = |tick: i64, values: &mut [f64]| {
+            if tick == 900 {
+                values[0] += 5.0;
+            }
+        };
+        assert_eq!(spoiled(&[2], true, wrong), [false; 4]);
     }
 
     /// Positions of 10 Hz, 0.8 m apart, of a vehicle whose velocity hangs at zero.

@@ -60,7 +60,7 @@ fn a_flight_whose_vehicle_is_gone_ends() {
         panic!("{:?}", summary.end);
     };
     assert!(
-        why.contains("nothing was heard of the vehicle for 1 s"),
+        why.contains("nothing was heard of the vehicle for"),
         "{why}"
     );
 }
@@ -82,7 +82,7 @@ fn a_flight_whose_vehicle_is_gone_ends_soon_when_its_user_ends_it() {
         panic!("{end:?}");
     };
     assert!(
-        why.contains("nothing was heard of the vehicle for 5 s"),
+        why.contains("nothing was heard of the vehicle for"),
         "{why}"
     );
     let summary = flight.finish(end.unwrap());
@@ -104,7 +104,11 @@ fn a_silent_vehicle_that_cannot_land_is_flown_down() {
     while asked.elapsed().as_secs_f64() < 1.0 {
         assert_eq!(flight.tick(), None);
     }
-    assert_eq!(journal.lock().unwrap().last(), Some(&"write"));
+    journal.lock().unwrap().clear();
+    for _ in 0..3 {
+        assert_eq!(flight.tick(), None);
+    }
+    assert!(told("write"));
     assert_eq!(flight.end(End::Interrupted), None);
     let end = std::iter::from_fn(|| Some(flight.tick())).flatten().next();
     assert!(matches!(end, Some(End::Backend(_))), "{end:?}");
@@ -128,7 +132,7 @@ fn a_vehicle_that_refuses_to_be_ours_is_left_alone() {
     let summary = flight.run();
     assert_eq!(summary.verdict, Verdict::BackendFailed);
     let journal = journal.lock().unwrap();
-    assert_eq!(*journal, ["arm", "stop"]);
+    assert_eq!(*journal, ["arm", "land", "stop"], "nor waited for");
 }
 
 /// A flight of a vehicle on the ground, with these settings.

@@ -220,6 +220,9 @@ impl Backend for Statue {
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
         self.tell(request.name());
+        if self.trouble == Trouble::IsFlown {
+            return Err(Error::new(ErrorKind::Refused, "somebody else flies it"));
+        }
         if self.is_gone() && self.trouble == Trouble::Gone {
             return Err(Error::new(ErrorKind::Timeout, "no answer"));
         }

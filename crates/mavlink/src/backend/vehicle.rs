@@ -33,6 +33,8 @@ pub(super) const OTHERS_WAIT: i64 = 1_200_000_000;
 
 /// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after 10 s at the earliest.
 const LANDING_WAIT: i64 = 6_000_000_000;
+/// So long after a flight has ended parameters are set back: the host gives its end 10 s, and the vehicle may be switched off.
+const RESTORING: i64 = 6_500_000_000;
 
 /// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, its own thrust
 /// is that of the hover, and heights of take-offs may count from its home.
@@ -235,8 +237,9 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             return Ok(());
         };
         if let Some(commanded) = &mut connected.commanded {
+            let until = monotonic_now().saturating_add(RESTORING);
             let restored = if commanded.waits_for_landing(&mut connected.vehicle) {
-                Parameters::restore(&mut connected.vehicle, &commanded.record)
+                Parameters::restore(&mut connected.vehicle, &commanded.record, until)
             } else {
                 Parameters::remaining(&commanded.record)
             };
@@ -408,7 +411,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
         let restored = if is_armed {
             Parameters::remaining(&record)
         } else {
-            Parameters::restore(vehicle, &record)
+            Parameters::restore(vehicle, &record, i64::MAX)
         };
         for line in &restored {
             tracing::warn!("left by an earlier flight: {line}");

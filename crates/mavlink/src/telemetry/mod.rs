@@ -67,8 +67,8 @@ pub struct Telemetry {
     restarted: [Option<i64>; MANY],
 }
 
-/// Times since boot so near to each other, ms, are of one run even if the count has turned between them.
-const NEAR_TURN: i64 = 60_000;
+/// Times since boot so near to each other, ms, are of one run even if the count has wrapped between them.
+const NEAR_WRAP: i64 = 60_000;
 
 /// So many restarts within this, ns, are two vehicles that send with the same numbers: each knows but its own clock.
 const MANY: usize = 3;
@@ -249,11 +249,11 @@ impl Telemetry {
         let newest = self.booted.unwrap_or(0);
         let turns = newest & !i64::from(u32::MAX);
         let plain = turns | i64::from(boot_ms);
-        // A little after the turn, or before it and late; otherwise the vehicle has restarted.
+        // A little after the wrap, or before it and late; otherwise the vehicle has restarted.
         let turned = [-1, 0, 1].map(|turn| plain + (turn << 32));
         let near = turned
             .into_iter()
-            .find(|time| *time >= 0 && (time - newest).abs() < NEAR_TURN);
+            .find(|time| *time >= 0 && (time - newest).abs() < NEAR_WRAP);
         let time = near.unwrap_or(plain);
         self.booted = Some(time);
         time
@@ -286,6 +286,7 @@ impl Telemetry {
     fn forget(&mut self, arrival: i64) {
         let [_, before, last] = self.restarted;
         *self = Self {
+            booted: self.booted,
             boot_clock: std::mem::take(&mut self.boot_clock),
             odometry_clock: std::mem::take(&mut self.odometry_clock),
             heartbeat: self.heartbeat.take(),

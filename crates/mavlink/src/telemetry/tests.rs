@@ -129,9 +129,9 @@ fn freshness_is_by_the_measurement_and_not_by_the_arrival() {
     assert!(!sample.is_fresh(1711 * MS, 500 * MS) && sample.is_fresh(1510 * MS, 500 * MS));
 }
 
-/// After 49.7 days; a message from before the turn may be late.
+/// After 49.7 days; a message from before the wrap may be late.
 #[test]
-fn times_since_boot_go_on_where_their_count_turns() {
+fn times_since_boot_go_on_where_their_count_wraps() {
     let mut telemetry = Telemetry::default();
     let mut restarts = Vec::new();
     let late = [0, 100, 200, 300, 250, 400, 500, 600, 700, 800, 900, 1000];

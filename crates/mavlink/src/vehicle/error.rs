@@ -40,7 +40,7 @@ pub enum VehicleError {
         "several autopilots with system id {system} send to `{address}`; beside the one that was first, {others}; expected one: \
          give each vehicle a system id and a port of its own, or let only one way lead here from a vehicle"
     )]
-    Twins {
+    SameSystemId {
         /// The link.
         address: Address,
         /// Their system id.

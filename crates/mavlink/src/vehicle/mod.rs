@@ -141,11 +141,11 @@ impl Other {
     }
 
     fn is_there(&self, now: i64) -> bool {
-        now.saturating_sub(self.heard) < THERE
+        self.from.is_none() || now.saturating_sub(self.heard) < THERE
     }
 }
 
-/// A sender whose last heartbeat is older than this, ns, has gone: an autopilot that has restarted may send from another port.
+/// Another address whose last heartbeat is older than this, ns, has gone: an autopilot that has restarted may send from another port.
 const THERE: i64 = 3_000_000_000;
 
 /// What `AUTOPILOT_VERSION` says.
@@ -247,7 +247,7 @@ impl Vehicle {
     /// without [`VehicleSettings::system`], and on a UDP port, to which another vehicle of that system id may send.
     ///
     /// # Errors
-    /// [`VehicleError::Several`], [`VehicleError::Twins`]: which one is heard first is chance.
+    /// [`VehicleError::Several`], [`VehicleError::SameSystemId`]: which one is heard first is chance.
     pub fn expect_alone(&self, deadline: i64) -> Result<(), VehicleError> {
         if self.wanted.is_some() && !matches!(self.address, Address::UdpIn(_)) {
             return Ok(());
@@ -262,7 +262,7 @@ impl Vehicle {
         };
         let (address, others) = (self.address.clone(), error::listed(&rivals));
         Err(if rivals.iter().any(|rival| rival.system == system) {
-            VehicleError::Twins {
+            VehicleError::SameSystemId {
                 address,
                 system,
                 others,
@@ -590,7 +590,7 @@ impl Observer {
             if lists || newest.others.len() != observed.others.len() {
                 newest.others.clone_from(&observed.others);
             }
-            if lists || newest.rivals.len() != observed.rivals.len() {
+            if lists || !observed.rivals.is_empty() || !newest.rivals.is_empty() {
                 newest.rivals.clone_from(&observed.rivals);
             }
         });
@@ -674,6 +674,7 @@ impl Observed {
             known.heard = rival.heard;
             return true;
         }
+        self.rivals.retain(|known| known.is_there(rival.heard));
         if self.rivals.len() >= MOST_OTHERS {
             return false;
         }

@@ -71,7 +71,8 @@ impl ContactIntegrator {
     /// [`reserve`](Self::reserve).
     ///
     /// # Panics
-    /// As [`RungeKutta::step`].
+    /// As [`RungeKutta::step`]; if `state` is not the one that these dynamics have advanced last: whoever goes back to an earlier one clones the dynamics with
+    /// it.
     pub fn step(
         &mut self,
         system: &System,
@@ -101,7 +102,7 @@ impl ContactIntegrator {
         }
     }
 
-    /// One step of the scheme, repeated as long as bodies outrun the search for those that are near each other: no contact is missed, however fast they are.
+    /// One step of the scheme, repeated as long as bodies outrun the search for those that are near each other: no contact is missed that looking at all pairs would find.
     /// Returns whether contacts start or cease to act within it; `before` is the state at its start.
     fn advance(
         &mut self,

@@ -5,9 +5,10 @@
 use std::path::Path;
 
 use fly_lie::{SE3, SO3};
+use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::constraints::{ConstraintWorkspace, Coupling, EvaluatedState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
-use fly_mechanics::{PseudoInertia, System};
+use fly_mechanics::{ActuatedDynamics, PseudoInertia, System};
 use nalgebra::{DMatrix, Matrix3, Matrix6xX, Vector3};
 
 fn folder() -> std::path::PathBuf {
@@ -193,5 +194,54 @@ fn the_four_bar_turns() {
     for (found, reach) in swing.iter().zip([bar - crank, bar + crank]) {
         // 5 degrees of the crank from a dead centre change it by less than that.
         assert!((found - lean(reach)).abs() < 0.005, "{swing:?} {reach}");
+    }
+}
+
+/// Wherever the crank is to be, the loop closes on the branch that leads there from its description, which the equations of the
+/// plane give in small steps.
+#[test]
+fn a_loop_closes_on_the_branch_of_its_description() {
+    let system = system("four_bar.toml");
+    let turned = |angle: f64, x: f64, z: f64| {
+        let (s, c) = angle.sin_cos();
+        [x * c + z * s, z * c - x * s]
+    };
+    let gap = |crank: f64, [coupler, rocker]: [f64; 2]| {
+        let elbow = turned(crank, 0.0, 0.1);
+        let bar = turned(crank + coupler, 0.4, 0.1);
+        let rod = turned(rocker, 0.0, 0.2);
+        [elbow[0] + bar[0] - 0.4 - rod[0], elbow[1] + bar[1] - rod[1]]
+    };
+    for goal in [-3.0, -2.0, -1.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 6.2] {
+        let mut expected = [0.0; 2];
+        for step in 1..=1000 {
+            let crank = goal * f64::from(step) / 1000.0;
+            for _ in 0..3 {
+                let away = gap(crank, expected);
+                let slope = [0, 1].map(|i| {
+                    let mut moved = expected;
+                    moved[i] += 1e-7;
+                    let there = gap(crank, moved);
+                    [0, 1].map(|k| (there[k] - away[k]) / 1e-7)
+                });
+                let [[a, c], [b, d]] = slope;
+                let determinant = a * d - b * c;
+                expected[0] -= (d * away[0] - b * away[1]) / determinant;
+                expected[1] -= (a * away[1] - c * away[0]) / determinant;
+            }
+        }
+        let mut motion = SystemState::at_rest(&system.model);
+        motion.configuration[0] = goal;
+        ActuatedDynamics::new(&system, 1e-3)
+            .and_then(|mut dynamics| dynamics.close_loops(&system, &mut motion, [&[0], &[0]]))
+            .unwrap();
+        let found = &motion.configuration;
+        assert!((found[0] - goal).abs() < 1e-9, "{goal}: {found:?}");
+        for (found, expected) in found[1..].iter().zip(expected) {
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{goal}: {found} {expected}"
+            );
+        }
     }
 }

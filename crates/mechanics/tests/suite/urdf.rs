@@ -389,7 +389,9 @@ fn mimics_are_couplings() {
     let mimic = read(&text, &UrdfOptions::default());
     assert_eq!(
         mimic.notes,
-        ["joints that mimic others move freely unless `System::constraints` couple them: `k`"]
+        [
+            "joints that mimic others follow them in simulations, and move freely in a controller's model: `k`"
+        ]
     );
     assert_eq!(
         mimic.couplings,

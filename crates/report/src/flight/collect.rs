@@ -380,8 +380,11 @@ impl Collector {
             statistics.is_true = row.true_pose.is_some();
         } else if let Some(errors) = errors {
             statistics.is_true = row.true_errors.is_some();
-            columns.error.put(plots, &[errors[0]]);
-            columns.attitude_error.put(plots, &[errors[1]]);
+            // That of a tracked body is drawn where there is one.
+            if row.pose.is_none() || row.reference.is_none() {
+                columns.error.put(plots, &[errors[0]]);
+                columns.attitude_error.put(plots, &[errors[1]]);
+            }
         }
         if !(row.fresh && FLYING.contains(&control.mode.as_str())) {
             return;

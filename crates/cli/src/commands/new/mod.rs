@@ -320,13 +320,14 @@ fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
 
 /// Moves files to their destination, all or none.
 fn publish(folder: &Path, files: &[(&Path, &String)]) -> Result<(), Failure> {
-    let mut made: Vec<PathBuf> = Vec::new();
+    let (mut made, mut unfinished) = (Vec::<PathBuf>::new(), Vec::new());
     for (from, name) in files {
         let to = folder.join(name);
         let copied = fs::read(from).and_then(|bytes| {
             // Fails if a file has appeared there meanwhile.
             let mut file = OpenOptions::new().write(true).create_new(true).open(&to)?;
             made.push(to.clone());
+            unfinished.push(Unfinished::new(&to));
             file.write_all(&bytes)?;
             file.sync_all()
         });

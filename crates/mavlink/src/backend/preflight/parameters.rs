@@ -10,8 +10,6 @@ use crate::{ParameterOutcome, ParameterValue, Ticket, Vehicle};
 
 /// Longest time for reading parameters, ns.
 const READ_TIMEOUT: i64 = 3_000_000_000;
-/// After this, ns, no further parameter is set back: the host gives the end of a flight 10 s, and the vehicle may be switched off.
-const RESTORING: i64 = 4_000_000_000;
 
 /// An answer to the first question comes within this, ns; it is asked again after 0.4 s.
 const AT_ONCE: i64 = 380_000_000;
@@ -207,14 +205,14 @@ impl Parameters {
         Ok(())
     }
 
-    /// Sets back what the file of an earlier flight or of this one holds. Says what was done, and keeps the file where that failed.
-    pub fn restore(vehicle: &mut Vehicle, record: &Record) -> Vec<String> {
+    /// Sets back what the file of an earlier flight or of this one holds, but begins nothing after `until` (ns of `CLOCK_MONOTONIC`). Says what
+    /// was done, and keeps the file where that failed.
+    pub fn restore(vehicle: &mut Vehicle, record: &Record, until: i64) -> Vec<String> {
         let old = match record.read() {
             Ok(old) => old,
             Err(error) => return vec![error.message],
         };
         let (mut said, mut left) = (Vec::new(), Vec::new());
-        let until = monotonic_now().saturating_add(RESTORING);
         for (name, before, ours) in old {
             if monotonic_now() > until {
                 left.push((name, before, ours));

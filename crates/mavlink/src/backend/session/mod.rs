@@ -460,8 +460,8 @@ impl Session {
         let is_ours = self.is_asked || self.hold != Hold::NotYet;
         if !is_ours && matches!(request, Request::Land | Request::Hold) {
             // Whoever has it keeps it.
-            (self.task, self.ended) = (None, Some(Ok(())));
-            return Ok(());
+            (self.task, self.stream) = (None, Stream::None);
+            return Err(left_alone());
         }
         self.begin(match request {
             Request::Land => Task::change(Mode::Land, now),
@@ -509,6 +509,14 @@ impl Session {
     }
 }
 
+/// The refusal of a vehicle that never was ours.
+fn left_alone() -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        "the vehicle is not in our mode: left to whoever flies it",
+    )
+}
+
 /// Our clock in ms, as MAVLink counts it.
 fn boot_ms(now: i64) -> u32 {
     u32::try_from((now / MS).rem_euclid(i64::from(u32::MAX))).unwrap_or(0)
@@ -517,7 +525,7 @@ fn boot_ms(now: i64) -> u32 {
 impl From<VehicleError> for Error {
     fn from(error: VehicleError) -> Self {
         let kind = match error {
-            VehicleError::Several { .. } | VehicleError::Twins { .. } => ErrorKind::Refused,
+            VehicleError::Several { .. } | VehicleError::SameSystemId { .. } => ErrorKind::Refused,
             _ => ErrorKind::Timeout,
         };
         Self::new(kind, error.to_string())

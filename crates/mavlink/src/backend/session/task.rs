@@ -2,7 +2,7 @@
 
 use fly_hal::{Error, ErrorKind};
 
-use super::{Hold, SECOND, Session, Stream, TWO};
+use super::{Hold, SECOND, Session, Stream, TWO, left_alone};
 use crate::backend::autopilot::{Autopilot, Mode};
 use crate::backend::setpoint::Setpoint;
 use crate::dialect::MavResult;
@@ -548,8 +548,7 @@ impl Session {
         if self.hold == Hold::NotYet && !self.heard(i64::MIN, is_commanded) {
             // It was asked to change to our mode, and may still do so.
             if self.heard(sent.begun.saturating_add(SETTLED), |_| true) {
-                self.say("the vehicle is not in our mode: left to whoever flies it".to_owned());
-                return Ok(Step::Done);
+                return Err(left_alone());
             }
             if now < sent.until {
                 return Ok(Step::Wait);

@@ -300,7 +300,7 @@ pub(super) fn remarks(
         (rubbing, "the dry friction of joints is ignored"),
         (
             geared,
-            "joints that mimic others move freely unless `System::constraints` couple them",
+            "joints that mimic others follow them in simulations, and move freely in a controller's model",
         ),
         (
             unlimited,

@@ -641,7 +641,11 @@ fn a_vehicle_that_never_was_ours_is_left_to_its_pilot() {
         "{error}"
     );
     flight.instance.request(fly_hal::Request::Land).unwrap();
-    flight.complete(8).unwrap();
+    let error = flight.complete(8).unwrap_err();
+    assert!(
+        error.message.contains("left to whoever flies it"),
+        "{error}"
+    );
     let (report, _) = flight.end();
     let refused = report["refused"].as_array().unwrap();
     assert!(
