@@ -131,6 +131,8 @@ pub struct Pilot {
     /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     touchdown: Touchdown,
+    /// Whether the state follows what is valid in the last frame.
+    takes_frame: bool,
     jump_detector: JumpDetector,
     jumps: Jumps,
     /// Distance (m) and angle (rad) from the reference in the last step.
@@ -187,6 +189,7 @@ impl Pilot {
             climb: 0.0,
             failsafe: None,
             touchdown: Touchdown::default(),
+            takes_frame: false,
             jump_detector: JumpDetector::default(),
             jumps: Jumps::default(),
             errors: [0.0; 2],
@@ -209,7 +212,7 @@ impl Pilot {
                 setpoints.listen(frame);
             }
         }
-        let jump = self.watch_position(time, reading);
+        let jump = self.watch_position(time);
         self.watch_failures();
         let told = (!matches!(reading, Reading::None(_))).then_some(frame);
         let crash = self.watch_ground(told);

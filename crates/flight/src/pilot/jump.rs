@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::touchdown::motion;
-use super::{Pilot, Reading, seconds};
+use super::{Pilot, seconds};
 use crate::envelope::{Envelope, Exceeded, Ground};
 use crate::supervisor::Mode;
 
@@ -115,14 +115,14 @@ impl JumpDetector {
 impl Pilot {
     /// Watches the height, and whether the measured position jumps. In flight the vehicle goes on as if nothing had happened: where it is going
     /// moves along.
-    pub(super) fn watch_position(&mut self, time: i64, reading: Reading) -> Option<Exceeded> {
+    pub(super) fn watch_position(&mut self, time: i64) -> Option<Exceeded> {
         let (position, velocity) = motion(&self.parts).filter(|_| self.known)?;
         self.touchdown.watch(position.z);
-        let has_frame = !matches!(reading, Reading::None(_));
         let stamp = |group: Option<usize>| self.observation.stamp(group?);
         let measured = stamp(self.velocity).and(stamp(self.position));
+        // While another group is stale the state may not follow its position.
         let measured = measured
-            .filter(|_| has_frame)
+            .filter(|_| self.takes_frame)
             .map(|stamp| (stamp, position));
         let bound = self.parts.jump;
         let found = (self.jump_detector).observe(time, velocity, measured, bound.max);

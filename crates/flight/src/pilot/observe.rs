@@ -13,6 +13,7 @@ impl Pilot {
         reading: Reading,
         frame: &Frame,
     ) -> Result<(), Fault> {
+        self.takes_frame = false;
         self.observation
             .read(&self.parts.binding, frame, time, self.parts.stale_after);
         self.watch_frozen(time, reading, frame);
@@ -75,6 +76,7 @@ impl Pilot {
         if matches!(reading, Reading::None(_)) {
             return verdict;
         }
+        self.takes_frame = true;
         for group in self.observation.news(&mut self.stamps) {
             let numbers = parts.binding.state[group].group.numbers(&frame.values);
             parts.predictor.measure(group, &numbers);

@@ -47,6 +47,26 @@ fn a_vehicle_whose_height_jumps_is_not_disarmed() {
     assert!(summary.notes.iter().any(jumped), "{:?}", summary.notes);
 }
 
+/// The state stands still until both are in time again, and then the position is where the climb has led.
+#[test]
+fn a_position_beside_a_late_attitude_does_not_jump() {
+    let ((vehicle, _), mut nowhere) = (troubled(Trouble::LateAttitude), Discard);
+    let set = [
+        "flight.take_off=true",
+        "flight.duration=1",
+        "reference.offset=[0, 0, 2]",
+    ];
+    let summary = Flight::new(&hovering(&set), vehicle, &mut nowhere)
+        .unwrap()
+        .run();
+    assert_eq!(summary.verdict, Verdict::Flown, "{:?}", summary.end);
+    assert!(
+        !summary.notes.iter().any(|note| note.contains("jumped")),
+        "{:?}",
+        summary.notes
+    );
+}
+
 /// Nothing can be done for it any more, and whoever waits for the end of the flight would wait for ever.
 #[test]
 fn a_flight_whose_vehicle_is_gone_ends() {

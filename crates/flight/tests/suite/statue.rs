@@ -64,6 +64,8 @@ pub enum Trouble {
     Clears,
     /// It is armed from the beginning, and refuses to be armed.
     IsFlown,
+    /// Its attitude comes late while it climbs.
+    LateAttitude,
     /// Its times are microseconds.
     Microseconds,
 }
@@ -142,6 +144,9 @@ impl Backend for Statue {
             valid,
         });
         frame.groups[4].valid = true;
+        if self.trouble == Trouble::LateAttitude && (0.3..1.9).contains(&self.height) {
+            frame.groups[1].stamp -= 300_000_000;
+        }
         Ok(ReadOutcome::Fresh)
     }
 
