@@ -97,6 +97,6 @@ mod tests {
         assert_eq!(systems(&datagram[..datagram.len() - 1]), [2]);
         *datagram.last_mut().unwrap() ^= 1;
         assert_eq!(systems(&datagram), [2]);
-        assert!(systems(&[V1; 65_000]).is_empty() && systems(&[]).is_empty());
+        assert!(systems(&vec![V1; 65_000]).is_empty() && systems(&[]).is_empty());
     }
 }

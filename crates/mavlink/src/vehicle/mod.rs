@@ -633,10 +633,10 @@ impl Observed {
             heard: received.arrival,
         };
         match self.vehicle {
-            None if self.others.len() < MOST_OTHERS => {
-                if !self.others.iter().any(|known| known.is(&other)) {
-                    self.others.push(other);
-                }
+            None if self.others.len() < MOST_OTHERS
+                && !self.others.iter().any(|known| known.is(&other)) =>
+            {
+                self.others.push(other);
             }
             // Further autopilots of its own system share its flight.
             Some((system, _))

@@ -79,6 +79,7 @@ pub(crate) struct Counts {
 }
 
 /// A commanded vehicle, between start and stop.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(crate) struct Session {
     autopilot: Autopilot,
     set: CommandSet,
