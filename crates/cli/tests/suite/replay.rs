@@ -43,8 +43,7 @@ fn a_flight_whose_position_jumped_is_replayed() {
     let folder = Folder::new();
     let jump = "backend.sim.faults=[{ kind = \"offset\", group = \"pose.position\", offset = [1, 0, 2], from = 1, until = inf }]";
     let usual = ["--config", "quadcopter.toml", "--set", "flight.duration=2"];
-    let (summary, _) =
-        folder.flies(&[&usual[..], &["--set", jump, "--log", "flight.mcap"]].concat());
+    let summary = folder.flies(&[&usual[..], &["--set", jump, "--log", "flight.mcap"]].concat());
     assert!(summary.contains("the reference moved along"), "{summary}");
     let (summary, _) = replay(&folder, &usual, "flight.mcap", 0);
     assert!(summary.contains(EQUAL), "{summary}");

@@ -530,11 +530,9 @@ impl Envelope {
         for (i, still) in self.stills.iter_mut().enumerate().take(judged) {
             still.record(step.time, moved[i], step.errors[i]);
         }
-        if let Some((pose, _)) = state.tracked_motion() {
-            if let Some(body) = state.tracked() {
-                let goal = state.pose(body, &reference.configuration).translation.z;
-                (self.carried).record(step.time, pose.translation.z, goal);
-            }
+        if let Some(((pose, _), body)) = state.tracked_motion().zip(state.tracked()) {
+            let goal = state.pose(body, &reference.configuration).translation.z;
+            (self.carried).record(step.time, pose.translation.z, goal);
         }
     }
 
