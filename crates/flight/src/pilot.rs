@@ -216,6 +216,9 @@ impl Pilot {
         self.watch_failures();
         let told = (!matches!(reading, Reading::None(_))).then_some(frame);
         let crash = self.watch_ground(told);
+        if verdict.is_ok() && self.touchdown.has_come_down(&self.parts) {
+            self.parts.supervisor.stay_down();
+        }
         let mut decision = Decision {
             action: self.parts.supervisor.frame(time, verdict),
             computed: false,

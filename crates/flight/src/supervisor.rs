@@ -126,6 +126,8 @@ pub struct Supervisor {
     unsent_since: Option<i64>,
     /// When (frame time, ns) and why the current failsafe began.
     failsafe: Option<(i64, Fault)>,
+    /// Whether a failsafe has brought the vehicle down to the ground.
+    stays_down: bool,
     /// Frame time of the last good frame.
     last_frame: i64,
     /// Frame time since which frames have been good again in a failsafe.
@@ -146,6 +148,7 @@ impl Supervisor {
             last_good: 0,
             unsent_since: None,
             failsafe: None,
+            stays_down: false,
             last_frame: 0,
             good_since: None,
             lawless_since: None,
@@ -316,6 +319,11 @@ impl Supervisor {
         }
     }
 
+    /// The failsafe has brought the vehicle down to the ground: it is not resumed, since the vehicle may lie there.
+    pub fn stay_down(&mut self) {
+        self.stays_down |= self.failsafe.is_some();
+    }
+
     /// Whether a tick at `time` (ns) without a frame may be one between two frames: telemetry of a real vehicle is slower than the loop.
     pub fn is_between_frames(&self, time: i64) -> bool {
         self.policy.must_arm && time.saturating_sub(self.last_frame) < self.policy.hold
@@ -341,7 +349,7 @@ impl Supervisor {
         }
         let since = *self.good_since.get_or_insert(time);
         let back = time.saturating_sub(since) >= self.policy.hold;
-        let may_resume = cause.is_of_frames() && self.mode != Mode::Landing;
+        let may_resume = cause.is_of_frames() && self.mode != Mode::Landing && !self.stays_down;
         let resume = back && self.policy.resume && may_resume;
         let trigger = if resume {
             Trigger::Resume

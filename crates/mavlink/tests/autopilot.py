@@ -30,6 +30,7 @@ pilot_in_landing=0.0  so many s after it began to land a pilot changes the mode
 pilot_disarms=0.0     so many s after it was first armed a pilot disarms it
 patience=10.0         s after which it disarms by itself where it stands; unless given, 1.0 after its flight
 failsafe=0.0          s after take-off it returns by itself
+late_reason=0         and says why only after its heartbeat, as ArduCopter does
 reboot=0.0            s after take-off it restarts
 quiet=0.0 quiet_for=1.5   s after take-off neither side hears the other, for so long; a pseudo-terminal is another one afterwards
 stall=0.0 stall_for=1.5   s after take-off both ways hold back what is sent for so long, and then deliver it at once
@@ -380,7 +381,7 @@ class Autopilot:
         self.initialising = option("initialising", 0)
         self.tested_until = 0.0
         self.acks, self.took_off_at, self.texts, self.unplugged = [], None, 0, False
-        self.done = set()
+        self.done, self.reason = set(), None
         self.report = {
             "modes": [], "armed": 0, "setpoints": {}, "oldest_ms": 0, "ignored": 0, "refused": [], "commands": {},
             "top": 0.0, "stall_ms": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {}, "set_armed": [],
@@ -438,6 +439,9 @@ class Autopilot:
                 message = self.message(number)
                 if message:
                     self.send(message)
+                if number == 0 and self.reason and self.mode == RTL:
+                    self.say(self.reason, MAV.MAV_SEVERITY_WARNING)
+                    self.reason = None
 
     def message(self, number):
         v, boot_ms = self.vehicle, int(1000 * (self.now - self.boot))
@@ -717,7 +721,10 @@ class Autopilot:
             self.done.add("disarms")
             self.armed = False
         if happens("failsafe"):
-            self.say("Failsafe: battery critical, returning", MAV.MAV_SEVERITY_WARNING)
+            self.reason = "Failsafe: battery critical, returning"
+            if not option("late_reason", 0):
+                self.say(self.reason, MAV.MAV_SEVERITY_WARNING)
+                self.reason = None
             self.change(RTL)
         if happens("reboot"):
             self.wire.quiet_until = self.now + 1.2

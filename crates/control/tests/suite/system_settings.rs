@@ -235,7 +235,7 @@ fn systems_without_a_controller() {
     );
     let error = build(&system(&looped), PAIRS).err().unwrap();
     assert!(
-        error.contains("`arm` has loops") && error.contains("in the simulated plant"),
+        error.contains("`arm` has loops") && error.contains("write `loops = []`"),
         "{error}"
     );
 }

@@ -117,7 +117,8 @@ impl Pilot {
     /// moves along.
     pub(super) fn watch_position(&mut self, time: i64) -> Option<Exceeded> {
         let (position, velocity) = motion(&self.parts).filter(|_| self.known)?;
-        self.touchdown.watch(position.z);
+        let in_failsafe = self.parts.supervisor.mode().is_failsafe();
+        self.touchdown.watch(position.z, in_failsafe);
         let stamp = |group: Option<usize>| self.observation.stamp(group?);
         let measured = stamp(self.velocity).and(stamp(self.position));
         // While another group is stale the state may not follow its position.

@@ -25,6 +25,8 @@ pub(super) struct Touchdown {
     /// Height at which the vehicle stood when it was armed, m, and the greatest since.
     stood: Option<f64>,
     highest: f64,
+    /// Height when the vehicle was last flown by no failsafe, m.
+    left: f64,
     /// Whether the measured height has jumped: what is known of the ground's is not comparable with it any more.
     has_jumped: bool,
     /// Whether it is landing by itself: it does not take our commands.
@@ -43,9 +45,22 @@ impl Touchdown {
         (self.stood, self.highest) = (Some(height), height);
     }
 
-    /// It is at this height, m.
-    pub(super) fn watch(&mut self, height: f64) {
+    /// It is at this height, m, in a failsafe or not.
+    pub(super) fn watch(&mut self, height: f64, in_failsafe: bool) {
         self.highest = self.highest.max(height);
+        if !in_failsafe {
+            self.left = height;
+        }
+    }
+
+    /// Whether a failsafe has brought the vehicle down to the ground, as far as that is known.
+    pub(super) fn has_come_down(&self, parts: &Parts) -> bool {
+        let stood = self.stood.filter(|_| !self.has_jumped);
+        let (Some(ground), Some((height, _))) = (self.ground(parts).or(stood), vertical(parts))
+        else {
+            return false;
+        };
+        height <= ground + NEAR && self.left > ground + NEAR
     }
 
     /// The measured height has jumped by so much, m. Returns whether what is known of the ground's no longer counts.

@@ -47,6 +47,27 @@ fn a_vehicle_whose_height_jumps_is_not_disarmed() {
     assert!(summary.notes.iter().any(jumped), "{:?}", summary.notes);
 }
 
+/// What a failsafe has brought down, or what fell while nothing was heard of it, does not take off again.
+#[test]
+fn a_vehicle_that_lies_on_the_ground_after_a_gap_does_not_fly_on() {
+    let ((vehicle, _), mut nowhere) = (troubled(Trouble::Falls), Discard);
+    let set = [
+        "flight.take_off=true",
+        "flight.duration=5",
+        "reference.offset=[0, 0, 2]",
+    ];
+    let summary = Flight::new(&hovering(&set), vehicle, &mut nowhere)
+        .unwrap()
+        .run();
+    let resumed = summary.interventions.resumed;
+    assert_eq!(
+        (summary.verdict, resumed),
+        (Verdict::SafetyStop, 0),
+        "{:?}",
+        summary.end
+    );
+}
+
 /// The state stands still until both are in time again, and then the position is where the climb has led.
 #[test]
 fn a_position_beside_a_late_attitude_does_not_jump() {

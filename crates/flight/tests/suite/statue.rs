@@ -29,6 +29,8 @@ pub struct Statue {
     landing: Option<u32>,
     trouble: Trouble,
     commands: u32,
+    /// Reads in which it was not heard.
+    silent: u32,
 }
 
 /// What goes wrong.
@@ -64,6 +66,8 @@ pub enum Trouble {
     Clears,
     /// It is armed from the beginning, and refuses to be armed.
     IsFlown,
+    /// It is not heard for 0.6 s from the three hundredth command on, and lies on the ground then.
+    Falls,
     /// Its attitude comes late while it climbs.
     LateAttitude,
     /// Its times are microseconds.
@@ -95,6 +99,10 @@ impl Backend for Statue {
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         std::thread::sleep(deadline.remaining());
         if self.is_gone() {
+            return Ok(ReadOutcome::None);
+        }
+        if self.trouble == Trouble::Falls && self.commands >= 300 && self.silent < 300 {
+            (self.silent, self.height) = (self.silent + 1, 0.0);
             return Ok(ReadOutcome::None);
         }
         if self.trouble == Trouble::Clears && self.commands > 100 {
@@ -312,6 +320,7 @@ fn climbing(climb: Option<(u32, f64)>, trouble: Trouble) -> (Instance, Journal) 
         landing: None,
         trouble,
         commands: 0,
+        silent: 0,
     };
     (Instance::of(statue).unwrap().armed(), journal)
 }

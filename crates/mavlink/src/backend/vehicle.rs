@@ -238,6 +238,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         };
         if let Some(commanded) = &mut connected.commanded {
             let until = monotonic_now().saturating_add(RESTORING);
+            commanded.hear_reasons(&mut connected.vehicle);
             let restored = if commanded.waits_for_landing(&mut connected.vehicle) {
                 Parameters::restore(&mut connected.vehicle, &commanded.record, until)
             } else {
@@ -552,6 +553,19 @@ impl Connected {
 }
 
 impl Commanded {
+    /// Waits for what a vehicle that is no longer ours says of it.
+    fn hear_reasons(&mut self, vehicle: &mut Vehicle) {
+        while let Some(until) = self.session.explains_until() {
+            let now = monotonic_now();
+            if now >= until {
+                self.session.explain();
+                return;
+            }
+            let state = vehicle.wait(until.min(now.saturating_add(20_000_000)), |_| false);
+            self.session.run(vehicle, &state, monotonic_now());
+        }
+    }
+
     /// Waits until a vehicle that lands has disarmed, for at most [`LANDING_WAIT`], if something is to be set back. Returns whether it is disarmed.
     fn waits_for_landing(&mut self, vehicle: &mut Vehicle) -> bool {
         let until = monotonic_now().saturating_add(LANDING_WAIT);

@@ -240,12 +240,17 @@ impl Health {
 
     /// Its distinct warnings and errors since then (ns of `CLOCK_MONOTONIC`); empty if there were none.
     pub fn reasons(&self, since: i64) -> String {
+        self.reasons_between(since, i64::MAX)
+    }
+
+    /// The same until then, ns.
+    pub fn reasons_between(&self, since: i64, until: i64) -> String {
         let mut said: Vec<(i64, String)> = self
             .texts
             .iter()
             .flatten()
             .filter(|text| {
-                text.arrival >= since
+                (since..=until).contains(&text.arrival)
                     && (text.severity as u32) <= MavSeverity::MAV_SEVERITY_WARNING as u32
             })
             .map(|text| {

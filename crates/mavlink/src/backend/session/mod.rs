@@ -35,6 +35,9 @@ const BELOW: f64 = 1.0;
 /// Warnings this long before a mode change may be its reason, ns.
 const REASON: i64 = 3 * SECOND;
 
+/// ArduCopter says why it has changed its mode after the heartbeat that tells so, within this, ns.
+const EXPLAINS: i64 = SECOND / 2;
+
 /// Heartbeats that have not come for this long are missing, ns.
 const SILENCE: i64 = 3 * SECOND;
 
@@ -112,6 +115,8 @@ pub(crate) struct Session {
     pub counts: Counts,
     /// What happened, for the report.
     pub events: Vec<String>,
+    /// What took the vehicle from us, and when, ns.
+    taken: Option<(String, i64)>,
 }
 
 /// The parameters of a session.
@@ -163,6 +168,7 @@ impl Session {
             is_landing_past_a_call: false,
             counts: Counts::default(),
             events: Vec::new(),
+            taken: None,
         })
     }
 
@@ -378,12 +384,8 @@ impl Session {
 
     /// From now on nothing is sent.
     fn lose(&mut self, what: &str, now: i64) {
-        let reasons = self.health.reasons(now.saturating_sub(REASON));
-        let mut why = format!("the vehicle {what}");
-        if !reasons.is_empty() {
-            why.push_str(", saying: ");
-            why.push_str(&reasons);
-        }
+        let why = self.why(what, now);
+        self.taken = Some((what.to_owned(), now));
         tracing::error!("{why}; it is no longer commanded");
         self.events.push(why.clone());
         self.stream = Stream::None;
@@ -392,6 +394,38 @@ impl Session {
             self.ended = Some(Err(Error::new(ErrorKind::Refused, why.clone())));
         }
         self.hold = Hold::Lost(why);
+    }
+
+    /// What happened to the vehicle at `now`, ns, and its reasons.
+    fn why(&self, what: &str, now: i64) -> String {
+        let (since, until) = (now.saturating_sub(REASON), now.saturating_add(EXPLAINS));
+        let reasons = self.health.reasons_between(since, until);
+        if reasons.is_empty() {
+            format!("the vehicle {what}")
+        } else {
+            format!("the vehicle {what}, saying: {reasons}")
+        }
+    }
+
+    /// Until when, ns, the vehicle may still say why it is no longer ours.
+    pub fn explains_until(&self) -> Option<i64> {
+        (self.taken.as_ref()).map(|(_, at)| at.saturating_add(EXPLAINS))
+    }
+
+    /// Adds the reasons that came after the vehicle was lost.
+    pub fn explain(&mut self) {
+        let Some((what, at)) = self.taken.take() else {
+            return;
+        };
+        let full = self.why(&what, at);
+        if let Hold::Lost(why) = &mut self.hold
+            && *why != full
+        {
+            tracing::error!("{full}");
+            let told = self.events.iter_mut().filter(|event| *event == why);
+            told.for_each(|event| event.clone_from(&full));
+            *why = full;
+        }
     }
 
     fn over(&mut self, what: &str) {

@@ -360,9 +360,10 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 24] = [
+    let cases: [fn(); 25] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
+        a_reason_that_comes_after_the_heartbeat_is_told,
         a_restart_ends_the_commanding,
         a_link_that_returns_may_bring_another_mode,
         a_refusal_is_told_with_its_reason,
@@ -459,6 +460,19 @@ fn a_failsafe_is_told_with_its_reason() {
          Failsafe: battery critical, returning; it is no longer commanded"
     );
     assert_eq!(flight.end().0["modes"], serde_json::json!([0, 3]));
+}
+
+fn a_reason_that_comes_after_the_heartbeat_is_told() {
+    let options = ["failsafe=5", "late_reason=1"];
+    let Some((flight, _)) = fly_until_lost("ardupilot", &options) else {
+        return;
+    };
+    let (_, lines) = flight.end();
+    let expected = "RTL, by its pilot or by itself, saying: Failsafe: battery critical, returning";
+    for name in ["control", "events"] {
+        let (_, text) = lines.iter().find(|(line, _)| line == name).unwrap();
+        assert!(text.contains(expected), "{name}: {text}");
+    }
 }
 
 fn a_restart_ends_the_commanding() {
