@@ -12,7 +12,7 @@ mod request;
 use clock::ClockCheck;
 pub(crate) use pace::Pace;
 pub(crate) use request::Landing;
-use request::Told;
+use request::Reported;
 
 use crate::binding::{Binding, GroupBinding, bind_part};
 use crate::pilot::{Reading, seconds};
@@ -95,8 +95,8 @@ pub(crate) struct Link {
     is_left: bool,
     /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
     taking_off: Option<(i64, bool)>,
-    /// What the last frame tells of both groups that follow.
-    told: Told,
+    /// What the last good frame reports of both groups that follow.
+    reported: Reported,
     /// The group that tells whether another pilot or program took control.
     control: Option<GroupBinding>,
     /// The group that tells whether the vehicle is armed.
@@ -171,7 +171,7 @@ impl Link {
             pace: Pace::new(description),
             read_error: None,
             untold: None,
-            told: Told::default(),
+            reported: Reported::default(),
             write_error: None,
             panicked: false,
             errors: [0; 2],
@@ -247,7 +247,7 @@ impl Link {
         let now = self.now();
         self.returned = now;
         if outcome.is_ok() {
-            self.listen();
+            self.take_report();
         }
         if matches!(outcome, Ok(Some(_))) {
             self.heard = now;

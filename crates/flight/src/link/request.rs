@@ -25,7 +25,7 @@ const ASK_AGAIN: i64 = 1_000_000_000;
 /// Without a frame for this long a landing vehicle no longer responds, ns.
 const SILENCE: i64 = 5_000_000_000;
 /// So long a silent vehicle is asked to land after its user has ended the flight, ns.
-const PATIENCE: i64 = 10_000_000_000;
+const USER_TIMEOUT: i64 = 10_000_000_000;
 /// A vehicle that says for this long that it is disarmed is, ns.
 const DISARMED: i64 = 500_000_000;
 /// Least time for `stop`, ns: plugins count on it to wait for a landing and to leave the vehicle as it was.
@@ -62,9 +62,9 @@ impl Timeouts {
     }
 }
 
-/// What the last frame tells of the vehicle.
+/// What the last good frame reports of the vehicle.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     /// Whether it takes our commands.
     control: Option<bool>,
     armed: Option<bool>,
@@ -81,7 +81,7 @@ impl Link {
         if self.taken_over || self.arming_since.is_none() {
             return self.taken_over;
         }
-        if self.told.control == Some(false) {
+        if self.reported.control == Some(false) {
             self.give_up_control();
         }
         self.taken_over
@@ -96,9 +96,9 @@ impl Link {
         }
     }
 
-    /// Takes what a frame tells, unless its read failed: its content is then undefined.
-    pub(super) fn listen(&mut self) {
-        self.told = Told {
+    /// Takes what a frame reports, unless its read failed: its content is then undefined.
+    pub(super) fn take_report(&mut self) {
+        self.reported = Reported {
             control: self.says(self.control),
             armed: self.says(self.armed),
             armed_at: (self.armed).map_or(0, |group| self.frame.groups[group.group].stamp),
@@ -115,11 +115,11 @@ impl Link {
     /// Whether a vehicle that is commanded, and is not landing by itself, is no longer armed: it says so again and for a while, as one frame may be
     /// wrong, and a vehicle in the air must not be left for that. Until then it is commanded.
     pub fn was_disarmed(&mut self) -> bool {
-        match self.told.armed {
+        match self.reported.armed {
             Some(true) => (self.is_armed, self.disarmed) = (true, None),
             Some(false) if self.is_armed => {
                 let now = monotonic_now();
-                let stamp = self.told.armed_at;
+                let stamp = self.reported.armed_at;
                 let (since, first) = *self.disarmed.get_or_insert((now, stamp));
                 if stamp > first && now.saturating_sub(since) >= DISARMED {
                     (self.is_armed, self.disarmed) = (false, None);
@@ -150,7 +150,7 @@ impl Link {
         let progress = match self.arming_since {
             None => {
                 self.arming_since = Some(now);
-                self.was_armed = self.told.armed == Some(true);
+                self.was_armed = self.reported.armed == Some(true);
                 self.begin(Call::Arm, Instance::arm)
             }
             Some(since) if now.saturating_sub(since) > self.timeouts.request => {
@@ -168,7 +168,7 @@ impl Link {
         let progress = progress.map_err(|error| failed("ARM failed", &error))?;
         // Telemetry may come later than the answer.
         self.is_arming_done = progress == Progress::Done;
-        Ok(self.is_arming_done && self.told.armed != Some(false))
+        Ok(self.is_arming_done && self.reported.armed != Some(false))
     }
 
     /// Whether the vehicle was armed already when arming was requested: it may be in the air.
@@ -257,13 +257,13 @@ impl Link {
     }
 
     /// How long a vehicle that is asked to land has been silent by now, once that is too long to wait for it any more, s: as long as for a
-    /// landing, or [`PATIENCE`] if the user ends the flight (`by_user`). One that cannot land by itself is flown
+    /// landing, or [`USER_TIMEOUT`] if the user ends the flight (`by_user`). One that cannot land by itself is flown
     /// down on the model, and left in the air only for its user.
     pub fn gone(&self, by_user: bool) -> Option<f64> {
         let silent = monotonic_now().saturating_sub(self.heard.max(self.landing_since?));
         let allowed = match (self.cannot_land, by_user) {
             (true, false) => return None,
-            (false, true) => self.timeouts.landing.min(PATIENCE),
+            (false, true) => self.timeouts.landing.min(USER_TIMEOUT),
             _ => self.timeouts.landing,
         };
         (silent > allowed).then_some(silent as f64 / 1e9)
@@ -327,7 +327,7 @@ impl Link {
     ///
     /// If the flight was `terminated`, the motors are stopped. Otherwise a vehicle that was neither armed before nor commanded is
     /// disarmed, any other is asked to land unless it is landing already; one that cannot land and is `grounded`
-    /// is disarmed, and one that was armed before and never commanded, and refuses, is left to whoever flies it. Dropping a link does the same: however a flight ends, its vehicle lands.
+    /// is disarmed, and one that was armed before, never came under our control and refuses, is left to whoever flies it. Dropping a link does the same: however a flight ends, its vehicle lands.
     pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> HandedBack {
         let mut handed = HandedBack::default();
         if std::mem::replace(&mut self.handed_back, true) {
@@ -377,13 +377,13 @@ impl Link {
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
             // It was armed before, and its plugin says that it never was ours.
-            Err(error) if !self.commanded && is_refusal(error.kind) => {
+            Err(error) if !self.commanded && !self.is_arming_done && is_refusal(error.kind) => {
                 tracing::info!("{error}");
                 self.is_left = true;
                 Ok(())
             }
             // One that has landed and disarmed itself may refuse to land.
-            Err(_) if self.told.armed == Some(false) => Ok(()),
+            Err(_) if self.reported.armed == Some(false) => Ok(()),
             Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
             // A plugin that panicked is not called again.
             Err(error) if !self.land_past_the_calls() => Err(failed(
@@ -397,7 +397,7 @@ impl Link {
     /// Whether the vehicle is armed after it was handed back, if that is known; a simulated one is over.
     pub fn is_still_armed(&self) -> Option<bool> {
         if self.is_real_time() {
-            self.told.armed
+            self.reported.armed
         } else {
             Some(false)
         }
@@ -420,7 +420,7 @@ impl Link {
         self.commanded_at = None;
         let mut is_told = false;
         // One that was armed, and no longer says whether it is, may be in the air.
-        while self.told.armed.unwrap_or(self.is_armed) {
+        while self.reported.armed.unwrap_or(self.is_armed) {
             self.is_armed = true;
             if !std::mem::replace(&mut is_told, true) {
                 tracing::info!("waiting for the vehicle to land");
@@ -430,7 +430,7 @@ impl Link {
             }
             if monotonic_now() > until {
                 let waited = self.timeouts.landing as f64 / 1e9;
-                let state = match self.told.armed {
+                let state = match self.reported.armed {
                     Some(_) => "is still armed",
                     None => "does not say whether it is armed",
                 };

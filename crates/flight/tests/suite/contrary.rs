@@ -165,6 +165,28 @@ fn a_failed_read_tells_nothing() {
     assert!(journal.lock().unwrap().contains(&"land"));
 }
 
+/// It has come under our control, so that it does not land is no news to be taken lightly.
+#[test]
+fn a_vehicle_that_became_ours_is_not_left_alone() {
+    let ((vehicle, journal), mut nowhere) = (standing(Trouble::WasArmed), Discard);
+    let mut flight = Flight::new(&hovering(&[]), vehicle, &mut nowhere).unwrap();
+    let told = |what| journal.lock().unwrap().contains(&what);
+    while !told("arm") {
+        assert_eq!(flight.tick(), None);
+    }
+    let end = flight.end(End::Interrupted);
+    assert_eq!(end, Some(End::Interrupted), "nothing was commanded");
+    let summary = flight.finish(End::Interrupted);
+    assert!(told("land") && !told("write"));
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    assert!(
+        summary
+            .notes
+            .iter()
+            .any(|note| note.starts_with("LAND failed"))
+    );
+}
+
 /// Somebody flies it already, and it has refused to be ours.
 #[test]
 fn a_vehicle_that_refuses_to_be_ours_is_left_alone() {

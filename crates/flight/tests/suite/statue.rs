@@ -66,6 +66,8 @@ pub enum Trouble {
     Clears,
     /// It is armed from the beginning, and refuses to be armed.
     IsFlown,
+    /// It is armed from the beginning, and cannot land.
+    WasArmed,
     /// It is not heard for 0.6 s from the three hundredth command on, and lies on the ground then.
     Falls,
     /// Its attitude comes late while it climbs.
@@ -241,7 +243,11 @@ impl Backend for Statue {
         }
         if matches!(
             self.trouble,
-            Trouble::CannotLand | Trouble::Jumps | Trouble::Lands | Trouble::Mute
+            Trouble::CannotLand
+                | Trouble::Jumps
+                | Trouble::Lands
+                | Trouble::Mute
+                | Trouble::WasArmed
         ) {
             return Err(Error::unsupported("it cannot land"));
         }
@@ -316,7 +322,7 @@ fn climbing(climb: Option<(u32, f64)>, trouble: Trouble) -> (Instance, Journal) 
         height: 0.0,
         late: 3,
         ahead: 0,
-        armed: trouble == Trouble::IsFlown,
+        armed: matches!(trouble, Trouble::IsFlown | Trouble::WasArmed),
         landing: None,
         trouble,
         commands: 0,

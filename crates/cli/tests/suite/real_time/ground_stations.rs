@@ -415,8 +415,8 @@ fn mavsdk_and_mavproxy_see_the_flight() {
 fn the_last_heartbeat_is_of_a_disarmed_vehicle() {
     let folder = Folder::new();
     let station = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let patience = Duration::from_millis(200);
-    station.set_read_timeout(Some(patience)).unwrap();
+    let timeout = Duration::from_millis(200);
+    station.set_read_timeout(Some(timeout)).unwrap();
     let link = format!("udpout:{}", station.local_addr().unwrap());
     let is_over = AtomicBool::new(false);
     let listen = || {
