@@ -21,18 +21,38 @@ pub fn monotonic() -> i64 {
 /// cannot distinguish from the offset. A stamp is therefore late by that delay (some ms over UDP or USB, some tens of
 /// ms over a telemetry radio), but has no jitter and is never later than the message's arrival.
 ///
-/// A restart of the sender is detected when its time goes back by more than a second, or when it has been running for no
-/// longer than a silence of a second or more has lasted. After such a silence the offset may differ by half a second
-/// without a restart: a simulation was paused, or a stalled link now delivers a burst of late messages. The clock is
-/// then mapped anew; the offset falls with every message of a burst, so that the last one has the correct stamp again.
+/// A restart of the sender is detected when its time goes back by more than a second after a silence as long, or when it
+/// has been running for no longer than a silence of any length. After a silence of a second the offset may differ by half
+/// a second without a restart: a simulation was paused, or a stalled link now delivers a burst of late messages. The clock
+/// is then mapped anew; the offset falls with every message of a burst, so that the last one has the correct stamp again.
 ///
-/// Round trips ([`SenderClock::correct`]) separate offset and delay; stamps are then free of the delay as well.
+/// A time that goes back by more than a second or ahead by more than two without such a silence is of another clock
+/// ([`Origin::Other`]): of another vehicle with the same numbers, or of a message that was late. If nothing but that clock
+/// is heard for a quarter of a second, it is the sender's.
+///
+/// Round trips ([`SenderClock::correct`]) separate offset and delay; stamps are then free of the delay as well. They also
+/// show a clock that has slipped, as that of a simulation does on a busy computer.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
     /// The transit delay from round trips, ns.
     delay: i64,
+    /// Another clock.
+    other: Option<Other>,
 }
+
+/// How far a time may go back or ahead without a silence, ns.
+const BACK: i64 = SECOND;
+const AHEAD: i64 = 2 * SECOND;
+
+/// Another clock that is heard for so long, and nothing else, is the sender's, ns.
+const CONFIRMED: i64 = SECOND / 4;
+
+/// A clock that differs by more, ns, has slipped. Less is its drift, and no measurement is too old for it.
+const SLIP: i64 = SECOND / 20;
+
+/// A slip is told by so many arrivals.
+const RECENT: usize = 16;
 
 /// Longer than the transit delay of any link, ns: an offset from round trips that differs by more belongs to another
 /// clock.
@@ -68,6 +88,18 @@ struct Window {
     line: Line,
     newest: i64,
     last_arrival: i64,
+    /// The offsets of the last arrivals, and how many there were.
+    recent: [i64; RECENT],
+    count: usize,
+}
+
+/// Times that do not fit.
+#[derive(Clone, Copy, Debug)]
+struct Other {
+    offset: i64,
+    /// When the first and the last of them arrived, ns of `CLOCK_MONOTONIC`.
+    since: i64,
+    last: i64,
 }
 
 /// What has become of a sender's clock.
@@ -78,6 +110,21 @@ enum Change {
     Shift,
     /// It restarted.
     Restart,
+    /// It does not fit.
+    Jump,
+}
+
+/// The clock that a time is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The sender's.
+    Same,
+    /// The sender's, although times of another one came before this: two vehicles may send with the same numbers.
+    SameAgain,
+    /// The sender's, which has restarted: earlier stamps are not comparable any more.
+    Restarted,
+    /// Another one, as far as is known yet: the message should not be used.
+    Other,
 }
 
 /// A sender's time on this computer's clock.
@@ -85,8 +132,8 @@ enum Change {
 pub struct Mapped {
     /// ns of `CLOCK_MONOTONIC`, at most the time of arrival.
     pub stamp: i64,
-    /// The sender has restarted: earlier stamps of its clock are not comparable any more.
-    pub restarted: bool,
+    /// The clock that it is of.
+    pub origin: Origin,
 }
 
 impl SenderClock {
@@ -97,6 +144,21 @@ impl SenderClock {
             offset: arrival.saturating_sub(sent),
         };
         let change = (self.window.as_ref()).map_or(Change::None, |w| w.change(seen, arrival));
+        let change = match change {
+            Change::Jump => self.confirmed(seen, arrival),
+            change => change,
+        };
+        let origin = match change {
+            Change::Jump => {
+                return Mapped {
+                    stamp: arrival,
+                    origin: Origin::Other,
+                };
+            }
+            Change::Restart => Origin::Restarted,
+            Change::None if self.other.take().is_some() => Origin::SameAgain,
+            Change::None | Change::Shift => Origin::Same,
+        };
         if change != Change::None {
             *self = Self::default();
         }
@@ -105,22 +167,61 @@ impl SenderClock {
         let offset = window.least(sent).saturating_sub(self.delay);
         Mapped {
             stamp: sent.saturating_add(offset).min(arrival),
-            restarted: change == Change::Restart,
+            origin,
+        }
+    }
+
+    /// What a time is that does not fit: a jump, until nothing else was heard for long enough.
+    fn confirmed(&mut self, seen: Point, arrival: i64) -> Change {
+        let is_same = |other: &Other| {
+            let apart = seen.offset.saturating_sub(other.offset);
+            apart.saturating_abs() < BACK && arrival.saturating_sub(other.last) < CONFIRMED
+        };
+        let since = (self.other.filter(is_same)).map_or(arrival, |other| other.since);
+        self.other = Some(Other {
+            offset: seen.offset,
+            since,
+            last: arrival,
+        });
+        let goes_back = (self.window.as_ref()).is_some_and(|window| seen.sent < window.newest);
+        match arrival.saturating_sub(since) < CONFIRMED {
+            true => Change::Jump,
+            false if goes_back => Change::Restart,
+            false => Change::Shift,
         }
     }
 
     /// Corrects the offset by one from round trips: `sent + offset` was `CLOCK_MONOTONIC` at the time `at` of that
     /// clock, within `error`, all in ns. The excess of the arrivals' offset is the transit delay. The correction is
     /// used as long as it agrees with the arrivals; round trips of another clock, or of one that has restarted, do not.
+    /// Where they agree with the last arrivals, but not with earlier ones, the clock has slipped between.
     pub fn correct(&mut self, offset: i64, error: i64, at: i64) {
         self.delay = 0;
-        if let Some(window) = &self.window {
-            let delay = (window.least(at.saturating_sub(offset))).saturating_sub(offset);
-            let plausible = -(error.max(0) + 2 * RESOLUTION)..=LONGEST_TRANSIT;
-            if plausible.contains(&delay) {
-                self.delay = delay.max(0);
-            }
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let plausible = -(error.max(0) + 2 * RESOLUTION)..=LONGEST_TRANSIT;
+        let sent = at.saturating_sub(offset);
+        let mut delay = window.least(sent).saturating_sub(offset);
+        let recent = window.recent_least();
+        if delay < plausible.start() - SLIP && plausible.contains(&recent.saturating_sub(offset)) {
+            window.slip(recent);
+            delay = recent.saturating_sub(offset);
         }
+        if plausible.contains(&delay) {
+            self.delay = delay.max(0);
+        }
+    }
+
+    /// How much later than the fastest the last arrivals were at least, ns: what they waited somewhere, or what the clock
+    /// has slipped, which a round trip shows.
+    pub fn lateness(&self) -> i64 {
+        let window = self.window.as_ref();
+        window.map_or(0, |window| {
+            window
+                .recent_least()
+                .saturating_sub(window.least(window.newest))
+        })
     }
 }
 
@@ -178,6 +279,8 @@ impl Window {
             line: Line::level(seen),
             newest: seen.sent,
             last_arrival: arrival,
+            recent: [seen.offset; RECENT],
+            count: 0,
         }
     }
 
@@ -196,6 +299,8 @@ impl Window {
         self.below = (self.below).min(seen.offset.saturating_sub(self.line.at(seen.sent)));
         self.newest = self.newest.max(seen.sent);
         self.last_arrival = arrival;
+        self.recent[self.count % RECENT] = seen.offset;
+        self.count = self.count.wrapping_add(1);
     }
 
     /// The smallest offset at a time of the sender's clock.
@@ -203,16 +308,40 @@ impl Window {
         self.line.at(sent).saturating_add(self.below)
     }
 
+    /// The clock goes on as fast as before, at this offset.
+    fn slip(&mut self, offset: i64) {
+        let through = Point {
+            sent: self.newest,
+            offset,
+        };
+        let line = Line {
+            through,
+            ..self.line
+        };
+        *self = Self {
+            line,
+            ..Self::new(through, self.last_arrival)
+        };
+    }
+
+    /// The smallest offset of the last arrivals.
+    fn recent_least(&self) -> i64 {
+        self.recent.into_iter().min().unwrap_or(0)
+    }
+
     fn change(&self, seen: Point, arrival: i64) -> Change {
         let silence = arrival.saturating_sub(self.last_arrival);
         let off = seen.offset.saturating_sub(self.least(seen.sent));
         let shifted = silence > SECOND && off.saturating_abs() > SECOND / 2;
-        let went_back = self.newest.saturating_sub(seen.sent) > SECOND;
+        let went_back = self.newest.saturating_sub(seen.sent) > BACK;
         // Whoever has restarted meanwhile has not run for longer.
-        if went_back || (shifted && (0..=silence).contains(&seen.sent)) {
+        let is_new = (0..=silence).contains(&seen.sent);
+        if (went_back && (is_new || silence > SECOND)) || (shifted && is_new) {
             Change::Restart
         } else if shifted {
             Change::Shift
+        } else if went_back || off < -AHEAD {
+            Change::Jump
         } else {
             Change::None
         }
@@ -234,7 +363,7 @@ mod tests {
             // At least 3 ms of transit, and up to 40 ms more.
             let arrival = start + sent + 3 * MS + (i * 7919 % 41) * MS;
             let mapped = clock.map(sent, arrival);
-            assert!(mapped.stamp <= arrival && !mapped.restarted);
+            assert!(mapped.stamp <= arrival && mapped.origin == Origin::Same);
             if i > 60 {
                 assert_eq!(mapped.stamp, start + sent + 3 * MS);
             }
@@ -263,6 +392,94 @@ mod tests {
         for other in [0, 10 * start, start + 40 * MS, start - SECOND] {
             clock.correct(other, 4 * MS, start);
             assert_eq!(map(&mut clock, 103), start + 30 * MS);
+        }
+    }
+
+    /// A simulation on a busy computer loses 0.3 s; arrivals alone would show it within seconds.
+    #[test]
+    fn round_trips_show_a_clock_that_has_slipped() {
+        let mut clock = SenderClock::default();
+        let start = 500 * SECOND;
+        let mut late = Vec::new();
+        for i in 0..300_i64 {
+            let truth = start + i * 10 * MS;
+            let slip = if i < 150 { 0 } else { 300 * MS };
+            let sent = truth - slip - start;
+            let arrival = truth + 3 * MS + (i * 7919 % 11) * MS;
+            late.push(clock.map(sent, arrival).stamp - truth);
+            // As soon as it seems late, and once a second.
+            if i % 100 == 0 || (i % 20 == 0 && clock.lateness() > 50 * MS) {
+                clock.correct(truth - sent, MS, truth);
+            }
+        }
+        let is_right = |late: &i64| (-MS..=14 * MS).contains(late);
+        assert!(late[20..150].iter().all(is_right), "{late:?}");
+        assert!(late[181..].iter().all(is_right), "{late:?}");
+        // As long as it is not known, it is old.
+        assert!(
+            late[150..165].iter().all(|late| *late < -280 * MS),
+            "{late:?}"
+        );
+    }
+
+    /// What waits somewhere is old, and stays old.
+    #[test]
+    fn a_late_link_is_no_clock_that_has_slipped() {
+        let mut clock = SenderClock::default();
+        let start = 500 * SECOND;
+        for i in 0..180_i64 {
+            let truth = start + i * 10 * MS;
+            let waits = if i < 90 { 3 * MS } else { 300 * MS };
+            let stamp = clock.map(truth - start, truth + waits).stamp;
+            if i % 20 == 0 {
+                // There and back.
+                clock.correct(start, waits, truth);
+            }
+            assert!(i < 20 || (stamp - truth).abs() <= 3 * MS, "{i}: {stamp}");
+        }
+    }
+
+    /// Two that send with the same numbers, one of them ahead by ten minutes or behind by so much.
+    #[test]
+    fn times_of_another_clock_are_told_apart() {
+        for apart in [600, -40, 3] {
+            let mut clock = SenderClock::default();
+            let mut origins = Vec::new();
+            for i in 0..40_i64 {
+                let arrival = 100 * SECOND + i * 10 * MS;
+                let mapped = clock.map(50 * SECOND + i * 10 * MS, arrival);
+                assert_eq!(mapped.stamp, arrival);
+                origins.push(mapped.origin);
+                if i % 5 == 4 {
+                    let other = clock.map((50 + apart) * SECOND + i * 10 * MS, arrival);
+                    assert_eq!(other.origin, Origin::Other, "{apart} {i}");
+                }
+            }
+            let again = |i: usize| i > 0 && i.is_multiple_of(5);
+            for (i, origin) in origins.into_iter().enumerate() {
+                let expected = [Origin::Same, Origin::SameAgain][usize::from(again(i))];
+                assert_eq!(origin, expected, "{apart} {i}");
+            }
+        }
+    }
+
+    /// Nothing but the new time is heard.
+    #[test]
+    fn a_clock_that_was_set_is_followed() {
+        for (to, expected) in [(600, Origin::Same), (20, Origin::Restarted)] {
+            let mut clock = SenderClock::default();
+            let mut found = Vec::new();
+            for i in 0..60_i64 {
+                let arrival = 100 * SECOND + i * 10 * MS;
+                let since = if i < 10 { 50 * SECOND } else { to * SECOND };
+                let mapped = clock.map(since + i * 10 * MS, arrival);
+                assert_eq!(mapped.stamp, arrival);
+                found.push(mapped.origin);
+            }
+            assert!(found[..10].iter().all(|origin| *origin == Origin::Same));
+            assert!(found[10..35].iter().all(|origin| *origin == Origin::Other));
+            assert_eq!(found[35], expected);
+            assert!(found[36..].iter().all(|origin| *origin == Origin::Same));
         }
     }
 
@@ -296,7 +513,7 @@ mod tests {
                 if i % 50 == 1 {
                     clock.correct(truth - sent, MS, truth);
                 }
-                assert!(mapped.stamp <= arrival && !mapped.restarted);
+                assert!(mapped.stamp <= arrival && mapped.origin == Origin::Same);
                 if i > 300 {
                     let late = mapped.stamp - truth;
                     (latest, earliest) = (late.max(latest), late.min(earliest));
@@ -318,7 +535,7 @@ mod tests {
         let mut last = None;
         for i in 1..=100 {
             let mapped = clock.map(60 * SECOND + i * 20 * MS, 102 * SECOND);
-            assert!(!mapped.restarted);
+            assert_eq!(mapped.origin, Origin::Same);
             last = Some(mapped.stamp);
         }
         assert_eq!(last, Some(102 * SECOND));
@@ -335,7 +552,7 @@ mod tests {
             clock.map(100 * SECOND, 200 * SECOND),
             Mapped {
                 stamp: 200 * SECOND,
-                restarted: false
+                origin: Origin::Same
             }
         );
         // Late by 0.9 s, but not a restart: the stamp is as old as the message.
@@ -344,7 +561,7 @@ mod tests {
             late,
             Mapped {
                 stamp: 200 * SECOND + 10 * MS,
-                restarted: false
+                origin: Origin::Same
             }
         );
         // Time goes back.
@@ -352,7 +569,7 @@ mod tests {
             clock.map(2 * SECOND, 202 * SECOND),
             Mapped {
                 stamp: 202 * SECOND,
-                restarted: true
+                origin: Origin::Restarted
             }
         );
         // Off for a minute and rebooted meanwhile, with the new time ahead of the old one.
@@ -360,7 +577,7 @@ mod tests {
             clock.map(40 * SECOND, 262 * SECOND),
             Mapped {
                 stamp: 262 * SECOND,
-                restarted: true
+                origin: Origin::Restarted
             }
         );
         // Paused for 2 s, as simulations are: it has been running for longer than that.
@@ -368,7 +585,7 @@ mod tests {
             clock.map(40 * SECOND + 20 * MS, 264 * SECOND),
             Mapped {
                 stamp: 264 * SECOND,
-                restarted: false
+                origin: Origin::Same
             }
         );
         assert_eq!(

@@ -49,7 +49,7 @@ mod vehicle;
 #[cfg(feature = "links")]
 pub use address::{Address, AddressError, HostPort};
 #[cfg(feature = "links")]
-pub use clock::{Mapped, SenderClock, monotonic};
+pub use clock::{Mapped, Origin, SenderClock, monotonic};
 #[cfg(feature = "links")]
 pub use link::{
     Identity, Link, LinkError, LinkSettings, Listener, Overheard, Received, SendError, Sender,

@@ -7,7 +7,7 @@ mod odometry;
 pub use channel::Sample;
 pub use identity::{Heartbeat, autopilot_name, type_name};
 
-use crate::clock::{Mapped, SenderClock};
+use crate::clock::{Mapped, Origin, SenderClock};
 use crate::dialect::{BATTERY_STATUS_DATA, MavMessage, SYS_STATUS_DATA};
 use crate::frames::{self, Quaternion, Vector};
 use crate::link::Received;
@@ -47,7 +47,8 @@ pub struct Battery {
 /// | battery | | `BATTERY_STATUS` (of battery 0), `SYS_STATUS` |
 ///
 /// Messages with numbers that are not finite, quaternions without length, and messages that arrive out of order are
-/// dropped and counted. When the vehicle restarts, its state is reset.
+/// dropped and counted; so are those whose times are of another clock ([`SenderClock`]). When the vehicle restarts, its
+/// state is reset.
 #[derive(Clone, Debug, Default)]
 pub struct Telemetry {
     /// The newest time since boot, ms, which messages count modulo 2^32.
@@ -63,16 +64,16 @@ pub struct Telemetry {
     updates: u64,
     refused: u64,
     restarts: u64,
-    /// When the last ones were noticed, ns of `CLOCK_MONOTONIC`.
-    restarted: [Option<i64>; MANY],
+    /// When its clock was last heard again after another one, ns of `CLOCK_MONOTONIC`.
+    again: [Option<i64>; MANY],
 }
 
 /// Times since boot so near to each other, ms, are of one run even if the count has wrapped between them.
 const NEAR_WRAP: i64 = 60_000;
 
-/// So many restarts within this, ns, are two vehicles that send with the same numbers: each knows but its own clock.
+/// Another clock, so many times within this, ns, is another vehicle with the same numbers.
 const MANY: usize = 3;
-const RESTARTING: i64 = 10_000_000_000;
+const AGAIN: i64 = 10_000_000_000;
 
 impl Telemetry {
     /// The newest heartbeat.
@@ -129,10 +130,15 @@ impl Telemetry {
         self.restarts
     }
 
-    /// Whether two vehicles seem to send with the same numbers at `now`, ns of `CLOCK_MONOTONIC`: three restarts within
-    /// ten seconds.
+    /// Whether two vehicles seem to send with the same numbers at `now`, ns of `CLOCK_MONOTONIC`: times of another clock
+    /// among those of the vehicle, three times within ten seconds.
     pub fn are_two(&self, now: i64) -> bool {
-        (self.restarted.iter()).all(|at| at.is_some_and(|at| now.saturating_sub(at) <= RESTARTING))
+        (self.again.iter()).all(|at| at.is_some_and(|at| now.saturating_sub(at) <= AGAIN))
+    }
+
+    /// How much later than the fastest the last messages were, ns; see [`SenderClock::lateness`].
+    pub fn lateness(&self) -> i64 {
+        self.boot_clock.lateness()
     }
 
     /// Applies a result of round trips: the vehicle's time since boot, plus `offset`, was `CLOCK_MONOTONIC` at its time
@@ -170,7 +176,9 @@ impl Telemetry {
                 if !finite(&position) || !finite(&velocity) {
                     return self.refuse("LOCAL_POSITION_NED");
                 }
-                let time = self.boot_time(m.time_boot_ms, arrival);
+                let Some(time) = self.boot_time(m.time_boot_ms, arrival) else {
+                    return self.refuse("LOCAL_POSITION_NED of another clock");
+                };
                 let position =
                     self.position
                         .offer(frames::nwu_from_ned(position), time, Source::Own);
@@ -181,7 +189,9 @@ impl Telemetry {
             }
             MavMessage::ODOMETRY(m) => match odometry::convert(m) {
                 Ok(state) => {
-                    let time = self.odometry_time(m.time_usec, arrival);
+                    let Some(time) = self.odometry_time(m.time_usec, arrival) else {
+                        return self.refuse("ODOMETRY of another clock");
+                    };
                     let any = self.position.offer(state.position, time, Source::Odometry)
                         | self.velocity.offer(state.velocity, time, Source::Odometry)
                         | self.attitude.offer(state.attitude, time, Source::Odometry)
@@ -223,7 +233,9 @@ impl Telemetry {
         let Some(q) = frames::normalized(ned_frd).filter(|_| finite(&frd_rates)) else {
             return self.refuse("an attitude");
         };
-        let time = self.boot_time(time_boot_ms, arrival);
+        let Some(time) = self.boot_time(time_boot_ms, arrival) else {
+            return self.refuse("an attitude of another clock");
+        };
         let any = self
             .attitude
             .offer(frames::nwu_flu_from_ned_frd(q), time, source)
@@ -234,7 +246,7 @@ impl Telemetry {
     }
 
     fn refuse(&mut self, what: &str) -> bool {
-        tracing::debug!(what, "a MAVLink message without usable numbers is dropped");
+        tracing::debug!(what, "a MAVLink message that cannot be used is dropped");
         self.refused += 1;
         false
     }
@@ -245,7 +257,7 @@ impl Telemetry {
     }
 
     /// The time since boot of a message that counts it modulo 2^32, 49.7 days, ms.
-    fn since_boot(&mut self, boot_ms: u32) -> i64 {
+    fn since_boot(&self, boot_ms: u32) -> i64 {
         let newest = self.booted.unwrap_or(0);
         let turns = newest & !i64::from(u32::MAX);
         let plain = turns | i64::from(boot_ms);
@@ -254,37 +266,44 @@ impl Telemetry {
         let near = turned
             .into_iter()
             .find(|time| *time >= 0 && (time - newest).abs() < NEAR_WRAP);
-        let time = near.unwrap_or(plain);
-        self.booted = Some(time);
-        time
+        near.unwrap_or(plain)
     }
 
-    fn boot_time(&mut self, boot_ms: u32, arrival: i64) -> Time {
-        let sent = self.since_boot(boot_ms).saturating_mul(1_000_000);
+    /// The time of a message; `None` if it is of another clock.
+    fn boot_time(&mut self, boot_ms: u32, arrival: i64) -> Option<Time> {
+        let since_boot = self.since_boot(boot_ms);
+        let sent = since_boot.saturating_mul(1_000_000);
         let mapped = self.boot_clock.map(sent, arrival);
-        self.time(sent, mapped, arrival)
+        let time = self.time(sent, mapped, arrival)?;
+        self.booted = Some(since_boot);
+        Some(time)
     }
 
     /// Only `ODOMETRY` counts in µs, from an arbitrary epoch.
-    fn odometry_time(&mut self, usec: u64, arrival: i64) -> Time {
+    fn odometry_time(&mut self, usec: u64, arrival: i64) -> Option<Time> {
         let sent = i64::try_from(usec).unwrap_or(i64::MAX).saturating_mul(1000);
         let mapped = self.odometry_clock.map(sent, arrival);
         self.time(sent, mapped, arrival)
     }
 
-    fn time(&mut self, sent: i64, mapped: Mapped, arrival: i64) -> Time {
-        if mapped.restarted {
-            self.forget(arrival);
+    fn time(&mut self, sent: i64, mapped: Mapped, arrival: i64) -> Option<Time> {
+        match mapped.origin {
+            Origin::Same => {}
+            Origin::SameAgain => {
+                let [_, before, last] = self.again;
+                self.again = [before, last, Some(arrival)];
+            }
+            Origin::Restarted => self.forget(),
+            Origin::Other => return None,
         }
-        Time {
+        Some(Time {
             sent,
             stamp: mapped.stamp,
             arrival,
-        }
+        })
     }
 
-    fn forget(&mut self, arrival: i64) {
-        let [_, before, last] = self.restarted;
+    fn forget(&mut self) {
         *self = Self {
             booted: self.booted,
             boot_clock: std::mem::take(&mut self.boot_clock),
@@ -293,7 +312,7 @@ impl Telemetry {
             updates: self.updates,
             refused: self.refused,
             restarts: self.restarts + 1,
-            restarted: [before, last, Some(arrival)],
+            again: self.again,
             ..Self::default()
         };
     }

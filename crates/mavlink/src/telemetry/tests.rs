@@ -170,6 +170,9 @@ fn two_vehicles_of_one_number_are_known_by_their_clocks() {
         let boot_ms = 50 * i + [60_000, 600_000][i as usize % 2];
         telemetry.take(&received(arrival, position(boot_ms, 1.0)));
         assert_eq!(telemetry.are_two(arrival), i >= 6, "{i}");
+        // Nothing of the other one is believed.
+        assert_eq!(telemetry.refused(), u64::from(i.div_ceil(2)));
+        assert_eq!(telemetry.restarts(), 0);
     }
     assert!(!telemetry.are_two(12_000 * MS), "that was long ago");
     // One that has restarted, and tells its time twice.

@@ -533,6 +533,7 @@ impl Listener for Observer {
         if news || rolled {
             self.publish(rolled);
         }
+        self.monitor.lateness = self.observed.telemetry.lateness();
         self.monitor.act(&received, sender);
         if matches!(
             received.message,

@@ -59,6 +59,8 @@ pub(super) struct Monitor {
     target: Option<(u8, u8)>,
     intervals: Intervals,
     time_sync: TimeSync,
+    /// How late the vehicle's messages are, ns.
+    pub lateness: i64,
 }
 
 impl Monitor {
@@ -75,6 +77,7 @@ impl Monitor {
             target: None,
             intervals: Intervals::new(us),
             time_sync: TimeSync::new(us),
+            lateness: 0,
         };
         monitor.track(HEARTBEAT_DATA::ID, HEARTBEAT_DATA::NAME, 0.0);
         for (id, hz) in [
@@ -194,7 +197,7 @@ impl Monitor {
         self.intervals.poll(now, target, |message, deadline| {
             sender.send_until(message, deadline).is_ok()
         });
-        if let Some(question) = self.time_sync.question(now, target) {
+        if let Some(question) = self.time_sync.question(now, self.lateness, target) {
             // Waiting in the queue would count as round-trip time.
             let _ = sender.send_until(MavMessage::TIMESYNC(question), now + ANSWER);
         }

@@ -19,6 +19,9 @@ const ASKED: usize = 8;
 const FAST: i64 = SECOND / 5;
 const SLOW: i64 = SECOND;
 
+/// Messages that are later by more than this, ns, are late.
+const LATE: i64 = SECOND / 20;
+
 /// Slower answers are useless, ns.
 const LONGEST: i64 = 2 * SECOND;
 
@@ -54,7 +57,8 @@ pub(super) struct TimeSync {
     us: (u8, u8),
     asked: [Option<i64>; ASKED],
     questions: usize,
-    next: Option<i64>,
+    /// When the last request was sent, ns.
+    asked_at: Option<i64>,
     kept: Vec<Answer>,
     oldest: usize,
     last_round_trip: i64,
@@ -69,17 +73,18 @@ impl TimeSync {
         }
     }
 
-    /// A request to the vehicle, if one is due.
-    pub fn question(&mut self, now: i64, target: (u8, u8)) -> Option<TIMESYNC_DATA> {
-        if self.next.is_some_and(|next| now < next) {
-            return None;
-        }
-        let pace = if self.kept.len() < KEPT && self.questions < 4 * KEPT {
+    /// A request to the vehicle, if one is due: sooner while its messages are late by `lateness`, ns.
+    pub fn question(&mut self, now: i64, lateness: i64, target: (u8, u8)) -> Option<TIMESYNC_DATA> {
+        let begins = self.kept.len() < KEPT && self.questions < 4 * KEPT;
+        let pace = if begins || lateness > LATE {
             FAST
         } else {
             SLOW
         };
-        self.next = Some(now.saturating_add(pace));
+        if (self.asked_at).is_some_and(|at| now < at.saturating_add(pace)) {
+            return None;
+        }
+        self.asked_at = Some(now);
         self.asked[self.questions % ASKED] = Some(now);
         self.questions += 1;
         Some(TIMESYNC_DATA {
@@ -160,7 +165,7 @@ mod tests {
 
     /// A request and its answer, with the delays in both directions in ms; returns whether it was accepted.
     fn round(sync: &mut TimeSync, now: i64, offset: i64, there: i64, back: i64) -> bool {
-        let Some(question) = sync.question(now, (1, 1)) else {
+        let Some(question) = sync.question(now, 0, (1, 1)) else {
             return false;
         };
         let vehicle = TimeSync::new((1, 1));
@@ -202,7 +207,7 @@ mod tests {
     #[test]
     fn only_answers_to_our_questions_count_and_each_once() {
         let mut sync = TimeSync::new(US);
-        let question = sync.question(SECOND, (1, 1)).unwrap();
+        let question = sync.question(SECOND, 0, (1, 1)).unwrap();
         let right = TIMESYNC_DATA {
             tc1: 5 * SECOND,
             ..question.clone()
@@ -218,7 +223,7 @@ mod tests {
         );
         assert!(sync.take(&right, SECOND + 10 * MS));
         assert!(!sync.take(&right, SECOND + 20 * MS), "sent twice");
-        let next = sync.question(2 * SECOND, (1, 1)).unwrap();
+        let next = sync.question(2 * SECOND, 0, (1, 1)).unwrap();
         let late = TIMESYNC_DATA {
             tc1: 5 * SECOND,
             ..next
@@ -268,7 +273,7 @@ mod tests {
     #[test]
     fn questions_come_at_their_pace_and_ours_are_answered() {
         let mut sync = TimeSync::new(US);
-        let times = (0..10_000).filter(|ms| sync.question(ms * MS, (1, 1)).is_some());
+        let times = (0..10_000).filter(|ms| sync.question(ms * MS, 0, (1, 1)).is_some());
         let count = times.count();
         assert!((33..=45).contains(&count), "{count}");
         let theirs = TIMESYNC_DATA {

@@ -361,20 +361,18 @@ impl Session {
 
     fn watch_restarts(&mut self, state: &Telemetry, now: i64) {
         let restarts = state.restarts();
-        if restarts == self.restarts {
-            return;
-        }
-        self.restarts = restarts;
+        let has_restarted = std::mem::replace(&mut self.restarts, restarts) != restarts;
         let why = if state.are_two(now) {
             TWO
-        } else {
+        } else if has_restarted {
             "has restarted"
+        } else {
+            return;
         };
         match self.hold {
             Hold::Ours | Hold::Delegated(_) => self.lose(why, now),
             _ => {
                 let what = format!("the vehicle {why}");
-                // Two of one number seem to restart with every message.
                 if !self.events.contains(&what) {
                     self.say(what);
                 }
