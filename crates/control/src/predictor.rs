@@ -8,6 +8,10 @@ use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 use nalgebra::{Vector3, Vector6};
 
+mod past;
+
+use past::Past;
+
 /// Longest integration step, s: well below the time constants of rotors. Faster actuator lags are solved exactly instead.
 const STEP: f64 = 2e-3;
 /// The most steps of one prediction; the rest of a longer gap is skipped.
@@ -19,6 +23,8 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// [`measure`](Self::measure) sets the measured part, [`predict`](Self::predict) integrates the model under the current commands, and
 /// [`advance_actuators`](Self::advance_actuators) advances only the actuators when the rest was measured. Allocates only at construction.
+///
+/// With a [past](Self::with_past), [`measure_late`](Self::measure_late) and [`revise`](Self::revise) take measurements that have been on their way for long.
 ///
 /// With a transport [delay](Self::with_delay) commands act later than they are sent, and [`look_ahead`](Self::look_ahead) predicts the state in which a command
 /// sent now begins to act.
@@ -63,6 +69,7 @@ pub struct StatePredictor {
     /// Scratch for the poses of bodies.
     workspace: Workspace<f64>,
     delay: Option<Delay>,
+    past: Option<Past>,
 }
 
 /// Commands that act later than they are sent.
@@ -112,6 +119,7 @@ impl StatePredictor {
             started: false,
             starts_at_commands: false,
             delay: None,
+            past: None,
         };
         // The first step allocates.
         let start = predictor.motion.clone();
@@ -252,6 +260,13 @@ impl StatePredictor {
     /// # Panics
     /// If there is no such group, or `numbers` is shorter than it.
     pub fn measure(&mut self, group: usize, numbers: &[f64]) {
+        if let Some(past) = &mut self.past {
+            past.measure(&self.measurements, group, numbers);
+        }
+        self.set(group, numbers);
+    }
+
+    fn set(&mut self, group: usize, numbers: &[f64]) {
         let model = &self.system.model;
         let length = self.measurements.groups()[group].range.len();
         let velocity = &mut self.motion.velocity[..model.dof()];
@@ -405,6 +420,9 @@ impl StatePredictor {
     }
 
     fn begin(&mut self, commands: &[f64]) {
+        if let Some(past) = &mut self.past {
+            past.command(commands);
+        }
         if !self.started {
             let actual = &mut self.motion.velocity[self.system.model.dof()..];
             if self.starts_at_commands {
@@ -416,6 +434,12 @@ impl StatePredictor {
             self.started = true;
         }
     }
+}
+
+/// Converts nanoseconds to seconds.
+#[allow(clippy::cast_precision_loss)]
+fn seconds(nanoseconds: i64) -> f64 {
+    nanoseconds as f64 * 1e-9
 }
 
 /// What a first-order lag leaves of a change, the last one that was asked for: actuators lag alike, mostly, and steps are equally long.

@@ -52,6 +52,30 @@ impl Observation {
         verdict.is_ok().then_some(stamp)
     }
 
+    /// Iterates over the stale groups, with their stamps (ns), that are sound and newer than their known stamps (ns), and updates the known stamps.
+    pub fn late<'a>(
+        &'a self,
+        binding: &'a Binding,
+        frame: &'a Frame,
+        known: &'a mut [i64],
+    ) -> impl Iterator<Item = (usize, i64)> + 'a {
+        let all = self
+            .groups
+            .iter()
+            .zip(known)
+            .zip(&binding.state)
+            .enumerate();
+        all.filter_map(|(index, (((stamp, verdict), known), state))| {
+            let late = matches!(verdict, Err(Fault::Stale(_)))
+                && *stamp > *known
+                && check_values(state, frame).is_ok();
+            if late {
+                *known = *stamp;
+            }
+            late.then_some((index, *stamp))
+        })
+    }
+
     /// Whether every group is newer than its known stamp (ns).
     pub fn all_new(&self, known: &[i64]) -> bool {
         let mut both = self.groups.iter().zip(known);
@@ -93,6 +117,12 @@ pub fn check(
     if time.saturating_sub(status.stamp) > stale_after {
         return Err(Fault::Stale(group.group));
     }
+    check_values(state, frame)
+}
+
+/// Whether the numbers of a group can be true.
+fn check_values(state: &StateBinding, frame: &Frame) -> Result<(), Fault> {
+    let group = &state.group;
     if !group.is_finite(&frame.values) {
         return Err(Fault::NonFinite(group.group));
     }
@@ -221,6 +251,21 @@ mod tests {
         let news: Vec<_> = observation.news(&mut known).collect();
         assert_eq!(news, [0, 3]);
         assert_eq!(known, [1000, 900, 950, 1000]);
+    }
+
+    #[test]
+    fn only_sound_stale_groups_are_late() {
+        let (binding, mut frame) = binding();
+        for (group, stamp) in [(0, 999 - STALE), (1, 998 - STALE), (2, 997 - STALE)] {
+            frame.groups[group].stamp = stamp;
+        }
+        frame.values[4] = f64::NAN;
+        let mut observation = Observation::new(&binding);
+        observation.read(&binding, &frame, 1000, STALE);
+        let mut known = [0, 0, 997 - STALE, 0];
+        let late: Vec<_> = observation.late(&binding, &frame, &mut known).collect();
+        assert_eq!(late, [(0, 999 - STALE)]);
+        assert_eq!(known, [999 - STALE, 0, 997 - STALE, 0]);
     }
 
     #[test]

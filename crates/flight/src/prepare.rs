@@ -185,6 +185,9 @@ fn control_began(configuration: &Configuration, description: &Description) -> Op
     Some(began)
 }
 
+/// States that are remembered for measurements that come late: those of half a second at least, at 500 Hz.
+const PAST: usize = 256;
+
 /// Predicts the state between measurements and at the time when commands act.
 fn predictor(
     configuration: &Configuration,
@@ -203,9 +206,9 @@ fn predictor(
     // A recorded flight does not wait for our commands.
     Ok(match description.wants_reference {
         ReferenceSource::Recorded => predictor,
-        ReferenceSource::Configured => {
-            predictor.with_delay(configuration.controller.actuators.delay)
-        }
+        ReferenceSource::Configured => predictor
+            .with_delay(configuration.controller.actuators.delay)
+            .with_past(PAST),
     })
 }
 

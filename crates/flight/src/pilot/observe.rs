@@ -74,6 +74,7 @@ impl Pilot {
         }
         // After a failed read the frame's content is undefined.
         if matches!(reading, Reading::None(_)) {
+            parts.predictor.remember(time);
             return verdict;
         }
         self.takes_frame = true;
@@ -82,7 +83,23 @@ impl Pilot {
             parts.predictor.measure(group, &numbers);
             self.is_velocity_new |= Some(group) == self.velocity;
         }
+        if modelled {
+            self.look_back(time, frame);
+        }
         verdict
+    }
+
+    /// Takes what has been on its way for too long to fly on: better than the model alone.
+    fn look_back(&mut self, time: i64, frame: &Frame) {
+        let Parts {
+            predictor, binding, ..
+        } = &mut self.parts;
+        predictor.remember(time);
+        for (group, stamp) in (self.observation).late(binding, frame, &mut self.stamps) {
+            let numbers = binding.state[group].group.numbers(&frame.values);
+            predictor.measure_late(group, &numbers, stamp);
+        }
+        predictor.revise(time);
     }
 
     /// Finds what repeats itself although the vehicle moves, so that it cannot be true.

@@ -58,6 +58,10 @@ struct Bench {
     pilot: Pilot,
     vehicle: Vehicle,
     plant: State<f64>,
+    /// An acceleration that the model does not know, m/s^2, world.
+    wind: Vector3<f64>,
+    /// The states of all ticks.
+    flown: Vec<State<f64>>,
     frame: Frame,
     time: i64,
 }
@@ -69,6 +73,8 @@ enum Wrong {
     NoFrame,
     NotFinite(usize),
     Stale(usize),
+    /// All groups are as old as this, ns.
+    Late(i64),
     /// The values of the last frame under new stamps.
     Frozen,
 }
@@ -109,7 +115,9 @@ impl Bench {
         let text = keys.to_owned() + CONTROLLER;
         let settings: ControllerSettings = toml::from_str(&text).expect("settings");
         let controller = settings.build(&vehicle).expect("a controller");
-        let predictor = StatePredictor::new(&system).expect("dynamics");
+        let predictor = StatePredictor::new(&system)
+            .expect("dynamics")
+            .with_past(256);
         let commands = vehicle.rotors.command_names();
         let description = predictor
             .groups()
@@ -155,12 +163,19 @@ impl Bench {
             pilot,
             vehicle,
             plant: start,
+            wind: Vector3::zeros(),
+            flown: Vec::new(),
             frame: description.frame(),
             time: 0,
         }
     }
 
     fn tick(&mut self, wrong: Wrong) -> Decision {
+        self.flown.push(self.plant);
+        let age = match wrong {
+            Wrong::Late(age) => age,
+            _ => 0,
+        };
         let reading = if matches!(wrong, Wrong::NoFrame) {
             Reading::None(Fault::Missing)
         } else {
@@ -171,16 +186,18 @@ impl Bench {
             for (index, group) in self.frame.groups.iter_mut().enumerate() {
                 if !matches!(wrong, Wrong::Stale(stale) if stale == index) {
                     *group = GroupStatus {
-                        stamp: self.time,
+                        stamp: self.time - age,
                         valid: true,
                     };
                 }
             }
             let values = &mut self.frame.values;
             if !matches!(wrong, Wrong::Frozen) {
-                values[..3].copy_from_slice(self.plant.pose.translation.as_slice());
-                values[3..7].copy_from_slice(self.plant.pose.rotation.to_quaternion().as_slice());
-                values[7..].copy_from_slice(self.plant.twist.as_slice());
+                let ago = usize::try_from(age / TICK).expect("not negative");
+                let seen = &self.flown[self.flown.len() - 1 - ago];
+                values[..3].copy_from_slice(seen.pose.translation.as_slice());
+                values[3..7].copy_from_slice(seen.pose.rotation.to_quaternion().as_slice());
+                values[7..].copy_from_slice(seen.twist.as_slice());
             }
             if let Wrong::NotFinite(value) = wrong {
                 values[value] = f64::NAN;
@@ -190,8 +207,13 @@ impl Bench {
         if let Some(commands) = self.pilot.commands() {
             let vehicle = &self.vehicle;
             let wrench = vehicle.rotors.wrench(commands);
+            let wind = self.wind;
             self.plant = rk4(&self.plant, seconds(TICK), |state| {
-                vehicle.body.acceleration(state, &wrench)
+                let mut acceleration = vehicle.body.acceleration(state, &wrench);
+                let wind = state.pose.rotation.inverse().act(&wind);
+                let mut linear = acceleration.fixed_rows_mut::<3>(0);
+                linear += wind;
+                acceleration
             });
         }
         self.time += TICK;

@@ -64,6 +64,22 @@ fn a_position_hold_begins_after_the_hold_time() {
     assert_eq!(bench.pilot.supervisor().mode().name(), "hold_position");
 }
 
+/// It holds its position in a wind that the model does not know; with the model alone it would be carried away by 2.8 m.
+#[test]
+fn measurements_that_come_late_are_better_than_none() {
+    for age in [100, 200, 300] {
+        let mut bench = Bench::new(OnLoss::Respond(Response::Hold), disturbed());
+        bench.run(1500, Wrong::Nothing);
+        bench.wind = Vector3::new(0.25, -0.25, 0.0);
+        let here = bench.plant.pose.translation;
+        let decisions = bench.run(2000, Wrong::Late(age * MS));
+        let held = &decisions[25..];
+        assert!(held.iter().all(|it| it.action == Action::Failsafe), "{age}");
+        let moved = bench.plant.pose.translation - here;
+        assert!(moved.norm() < 0.3, "{age} ms late: drifted by {moved}");
+    }
+}
+
 #[test]
 fn the_descent_ends_at_the_measured_height_of_the_ground() {
     let mut bench = Bench::new(DESCEND, disturbed());
