@@ -137,6 +137,7 @@ fn refuse_configuration(command: &Command, given: &ConfigurationArguments) -> Re
         Command::System(_) => ("system", LEAVE_OUT),
         Command::Completions { .. } => ("completions", LEAVE_OUT),
         Command::Man { .. } => ("man", LEAVE_OUT),
+        Command::Backends(_) => ("backends", LEAVE_OUT),
         _ => return Ok(()),
     };
     let options = [

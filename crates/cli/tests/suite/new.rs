@@ -302,6 +302,11 @@ fn options_of_a_configuration_are_refused() {
         2,
         "error: `fly report` reads no configuration, so `--set` has no effect: leave it out\n",
     );
+    folder.fails(
+        &["backends", "--backend", "sim"],
+        2,
+        "error: `fly backends` reads no configuration, so `--backend` has no effect: leave it out\n",
+    );
 }
 
 /// Its files are made in a folder of their own.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use fly_mavlink::hil::Sensed;
 use fly_mavlink::hil::json::{ServoFrame, State};
 
-use super::cannot_listen;
 use super::served::{Served, Until};
+use super::{broken, cannot_listen};
 use crate::commands::pace::Pace;
 use crate::exit::{Exit, Failure};
 
@@ -18,18 +18,32 @@ const LOOK: Duration = Duration::from_millis(50);
 /// After this silence of its autopilot, another one is accepted.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Answers frames until the end.
-pub fn serve(
-    address: SocketAddr,
-    served: &mut Served,
-    pace: Pace,
-    until: Until,
-) -> Result<(), Failure> {
+/// Its sensors must come so many times as often as its loop runs (400 Hz by default), or it does not arm.
+const LEAST: f64 = 1.8 * 400.0;
+
+/// Listens for ArduPilot, whose simulation runs at `rate` Hz.
+pub fn listen(address: SocketAddr, rate: f64) -> Result<UdpSocket, Failure> {
+    if rate < LEAST {
+        tracing::warn!(
+            "ArduPilot does not arm with sensors of {rate} Hz unless its `SCHED_LOOP_RATE` is {:.0} or less: the usual 400 Hz need a `--rate` of at least {LEAST:.0}",
+            rate / 1.8
+        );
+    }
     let open = cannot_listen(address);
     let socket = UdpSocket::bind(address).map_err(open)?;
     socket.set_read_timeout(Some(LOOK)).map_err(open)?;
     let address = socket.local_addr().map_err(open)?;
     tracing::info!("waiting for ArduPilot on UDP {address}");
+    Ok(socket)
+}
+
+/// Answers frames until the end.
+pub fn serve(
+    socket: UdpSocket,
+    served: &mut Served,
+    pace: Pace,
+    until: Until,
+) -> Result<(), Failure> {
     let mut session = Session {
         served,
         pace,
@@ -49,7 +63,7 @@ pub fn serve(
             Ok(received) => received,
             // Nothing arrived, or an earlier answer was not received.
             Err(error) if is_usual(&error) => continue,
-            Err(error) => return Err(open(error)),
+            Err(error) => return Err(broken(&error)),
         };
         let arrived = Instant::now();
         let frame = match ServoFrame::read(&buffer[..length]) {

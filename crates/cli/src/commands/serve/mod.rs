@@ -7,7 +7,7 @@ mod served;
 mod settings;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 
 use fly_flight::{McapFile, Plant, backend};
 use fly_hal::SearchPath;
@@ -44,6 +44,12 @@ const SENSORS: [(&str, &str, Option<f64>); 4] = [
     ("magnetometer", "", Some(50.0)),
 ];
 
+/// The socket that an autopilot connects to.
+enum Listening {
+    Px4(TcpListener),
+    Ardupilot(UdpSocket),
+}
+
 /// Serves until it is interrupted, and prints what happened.
 pub fn run(
     command: &ServeArguments,
@@ -61,6 +67,13 @@ pub fn run(
     let interruptions = Interruptions::watch(false);
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let backend = backend::load(&configuration, &search, false)?;
+    // Before there is a log.
+    let link = match command.autopilot {
+        AutopilotKind::Px4 => Listening::Px4(px4::listen(address)?),
+        AutopilotKind::Ardupilot => {
+            Listening::Ardupilot(ardupilot::listen(address, configuration.flight.rate_hz)?)
+        }
+    };
     let mut log = McapFile::new(destination(
         &configuration.document,
         &configuration.flight,
@@ -76,9 +89,9 @@ pub fn run(
         duration: command.duration,
     };
     let pace = Pace::new(command.speed);
-    let ended = match command.autopilot {
-        AutopilotKind::Px4 => px4::serve(address, section.origin, &mut served, pace, until),
-        AutopilotKind::Ardupilot => ardupilot::serve(address, &mut served, pace, until),
+    let ended = match link {
+        Listening::Px4(link) => px4::serve(&link, section.origin, &mut served, pace, until),
+        Listening::Ardupilot(link) => ardupilot::serve(link, &mut served, pace, until),
     };
     let failed = ended.err();
     let name = configuration.document.name();
@@ -122,6 +135,14 @@ fn configuration(
     }
     let configuration = Configuration::read(Document::load(&options)?)?;
     Ok((configuration, section))
+}
+
+/// The failure of a socket that was open.
+fn broken(error: &io::Error) -> Failure {
+    Failure::new(
+        Exit::Internal,
+        format_args!("the link to the autopilot failed: {error}"),
+    )
 }
 
 /// The failure of opening a socket at this address.

@@ -12,8 +12,8 @@ use fly_mavlink::dialect::{
 use fly_mavlink::hil::px4::{self, Encoder};
 use fly_mavlink::hil::{Origin, Sensed, Wire};
 
-use super::cannot_listen;
 use super::served::{Served, Until};
+use super::{broken, cannot_listen};
 use crate::commands::pace::{Pace, sleep_until};
 use crate::exit::Failure;
 
@@ -34,19 +34,24 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// PX4 treats the time 0 as missing: the simulation's 0 is this on its clock, µs.
 const START: u64 = 1_000_000;
 
-/// Serves one connection after the other. Time stands still without a connection.
-pub fn serve(
-    address: SocketAddr,
-    origin: Origin,
-    served: &mut Served,
-    pace: Pace,
-    until: Until,
-) -> Result<(), Failure> {
+/// Listens for PX4.
+pub fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
     let open = cannot_listen(address);
     let listener = TcpListener::bind(address).map_err(open)?;
     listener.set_nonblocking(true).map_err(open)?;
     let address = listener.local_addr().map_err(open)?;
     tracing::info!("waiting for PX4 on TCP {address}");
+    Ok(listener)
+}
+
+/// Serves one connection after the other. Time stands still without a connection.
+pub fn serve(
+    listener: &TcpListener,
+    origin: Origin,
+    served: &mut Served,
+    pace: Pace,
+    until: Until,
+) -> Result<(), Failure> {
     let mut session = Session {
         encoder: Encoder::new(origin, served.gravity),
         served,
@@ -64,7 +69,7 @@ pub fn serve(
                 std::thread::sleep(LOOK);
                 continue;
             }
-            Err(error) => return Err(open(error)),
+            Err(error) => return Err(broken(&error)),
         };
         session.served.counts.connections += 1;
         match session.run(stream) {

@@ -189,7 +189,7 @@ error: `reference.path` cannot be used
   --> arm.toml:34:8
    |
 34 | path = { kind = \"line\", to = [0.8, 0, 0], duration = 2 }
-   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ at 1.02 s `fore` cannot reach its target: the nearest configuration found leaves 6.34e-3 (m, rad)
+   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ at 1.02 s no configuration was found in which `fore` is at its target: the nearest leaves 6.34e-3 (m, rad); the target is out of reach, or reached only by joints that are held, or from another start of the search, away from singular configurations
 ",
     );
 }

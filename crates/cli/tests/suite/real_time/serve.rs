@@ -419,6 +419,22 @@ fn an_address_that_cannot_be_is_refused_with_a_way_out() {
     );
     contains(&errors, &format!("cannot listen on {address}"));
     contains(&errors, "choose another port with `--address`");
+    assert!(!folder.path("taken.mcap").exists(), "nothing was served");
+}
+
+/// ArduPilot compares the rate of its sensors with that of its loop.
+#[test]
+fn a_rate_at_which_ardupilot_does_not_arm_is_said() {
+    let folder = Folder::new();
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (rate, is_told) in [("400", true), ("800", false)] {
+        let serve = ["serve", "--as", "ardupilot", "--config", "quadcopter.toml"];
+        let at = ["--address", &address, "--rate", rate];
+        let (_, errors) = folder.ends(&[&serve[..], &at].concat(), 1);
+        let warning = "the usual 400 Hz need a `--rate` of at least 720";
+        assert_eq!(errors.contains(warning), is_told, "{errors}");
+    }
 }
 
 #[test]
