@@ -118,6 +118,30 @@ fn every_lasting_fault_ends_in_a_level_descent_and_exit_code_4() {
     }
 }
 
+/// A failsafe of a heavier vehicle sinks ever faster without measurements, and as told with late ones.
+#[test]
+fn late_measurements_are_better_than_none() {
+    let wrong = |kind: &str| {
+        let folder = Folder::new();
+        let load = "{ kind = \"mass\", masses = [{ mass = 0.05, position = [0, 0, 0] }], from = 2, until = inf }";
+        let faults = format!("{{ {kind}, from = 2.0, until = 5.5 }}, {load}");
+        let (summary, messages) = fly(&folder, "quadcopter.toml", &faults, &[], 4);
+        common::contains(&messages, "levelling and descending");
+        let log = folder.path("flight.mcap");
+        let recording = Recording::open(log, &Options::default()).expect("a finished log");
+        let height = recording.description.value_index("truth.pose.position.z");
+        let at = |time: i64| {
+            let frame = recording.frames.iter().find(|frame| frame.time >= time);
+            frame.expect(&summary).values[height.expect("a simulation")]
+        };
+        let (sunk, told) = (at(3_000_000_000) - at(5_500_000_000), 0.5 * 2.5);
+        (sunk - told).abs()
+    };
+    let blind = wrong("kind = \"missing\"");
+    let late = wrong("kind = \"late\", delay = 0.3");
+    assert!(late < 0.1 * blind, "{late} m, without any {blind} m");
+}
+
 #[test]
 fn a_dropout_shorter_than_the_hold_time_is_bridged() {
     for kind in ["missing", "stale", "non_finite"] {

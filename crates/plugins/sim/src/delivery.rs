@@ -7,6 +7,7 @@ use fly_lie::SO3;
 use nalgebra::{Vector3, Vector4};
 
 use crate::faults::{Faults, GroupFault};
+use crate::late::Late;
 use crate::random::Random;
 use crate::sensors::{Arrival, Link};
 
@@ -17,6 +18,8 @@ pub(crate) struct Delivery {
     groups: Vec<Range<usize>>,
     /// The last arrival on each channel, in the order of the frame.
     arrived: Vec<f64>,
+    /// Samples that faults hold up, by group.
+    late: Vec<Late>,
     /// Which groups no longer measure anything.
     loose: Vec<bool>,
     faulty: u64,
@@ -42,6 +45,7 @@ impl Delivery {
         });
         let groups: Vec<_> = groups.collect();
         Self {
+            late: groups.iter().map(|_| Late::default()).collect(),
             loose: vec![false; groups.len()],
             groups,
             arrived: vec![0.0; end],
@@ -87,10 +91,21 @@ impl Delivery {
             let arrival = (channel.link).receive(time, &mut self.arrived[begin..end]);
             for group in groups {
                 let range = self.groups[group].clone();
-                let arrived = (&self.arrived[range.clone()], arrival);
-                let told = (&mut frame.values[range], &mut frame.groups[group]);
                 let fault = faults.of_group(group);
                 is_faulty |= fault.is_some();
+                let mut arrival = arrival;
+                let own = &mut self.arrived[range.clone()];
+                if let Some((GroupFault::Late(by), ..)) = fault {
+                    let late = &mut self.late[group];
+                    if let Some(sample) = arrival {
+                        late.hold(time.saturating_add(*by), sample, own);
+                    }
+                    arrival = late.release(time, own);
+                } else {
+                    self.late[group].forget();
+                }
+                let arrived = (&*own, arrival);
+                let told = (&mut frame.values[range], &mut frame.groups[group]);
                 is_new |= deliver(arrived, fault, told);
                 frame.groups[group].valid &= !self.loose[group];
             }

@@ -119,6 +119,7 @@ mod contacts;
 mod delivery;
 mod faults;
 mod instruments;
+mod late;
 mod noise;
 mod plant;
 mod random;

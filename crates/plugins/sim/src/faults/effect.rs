@@ -40,6 +40,8 @@ pub(crate) enum GroupFault {
     Freeze,
     /// An offset of the values; for a quaternion a rotation vector, rad, body.
     Offset(Vec<f64>),
+    /// The samples come so much later, ns.
+    Late(i64),
     /// This fraction of the samples is lost.
     Dropout(f64),
 }

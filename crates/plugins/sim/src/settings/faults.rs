@@ -38,6 +38,8 @@ pub(super) struct FaultKeys {
     offset: Option<Spanned<Vec<f64>>>,
     /// Of `dropout`: the fraction of the samples that are lost, 0 to 1.
     part: Option<Number>,
+    /// Of `late`: how much later the samples come, s, at most 10.
+    delay: Option<Number>,
     /// Of `dead`, `weak` and `stuck`: the command, such as `rotor.3.thrust`, or a list of which one is drawn.
     actuator: Option<Spanned<Names>>,
     /// Of `weak`: the remaining effectiveness.
@@ -68,6 +70,7 @@ enum Kind {
     Freeze,
     Offset,
     Dropout,
+    Late,
     Dead,
     Weak,
     Stuck,
@@ -129,6 +132,7 @@ impl Kind {
             Self::Freeze => "freeze",
             Self::Offset => "offset",
             Self::Dropout => "dropout",
+            Self::Late => "late",
             Self::Dead => "dead",
             Self::Weak => "weak",
             Self::Stuck => "stuck",
@@ -145,6 +149,7 @@ impl Kind {
             Self::Missing | Self::Stale | Self::NonFinite | Self::Freeze => &["group"],
             Self::Offset => &["group", "offset", "ramp"],
             Self::Dropout => &["group", "part"],
+            Self::Late => &["group", "delay"],
             Self::Dead => &["actuator", "reported"],
             Self::Weak => &["actuator", "effectiveness", "ramp", "reported"],
             Self::Stuck => &["actuator"],
@@ -166,6 +171,7 @@ impl FaultKeys {
             ("group", span(self.group.as_ref())),
             ("offset", span(self.offset.as_ref())),
             ("part", span(self.part.as_ref())),
+            ("delay", span(self.delay.as_ref())),
             ("actuator", span(self.actuator.as_ref())),
             ("effectiveness", span(self.effectiveness.as_ref())),
             ("reported", span(self.reported.as_ref())),
@@ -302,7 +308,8 @@ fn effect(
         | Kind::NonFinite
         | Kind::Freeze
         | Kind::Offset
-        | Kind::Dropout => sensor(keys, vehicle),
+        | Kind::Dropout
+        | Kind::Late => sensor(keys, vehicle),
         Kind::Dead | Kind::Weak | Kind::Stuck => actuator(keys, vehicle, draw),
         Kind::Wind => {
             let Some(velocity) = &keys.velocity else {
@@ -345,6 +352,15 @@ fn sensor(keys: &FaultKeys, vehicle: &Vehicle) -> Result<(Effect, String), Error
                 (0.0..=1.0).contains(&part)
             })?;
             (GroupFault::Dropout(part), "dropping out")
+        }
+        Kind::Late => {
+            let Some(delay) = &keys.delay else {
+                return Err(keys.needs("delay", "how much later the samples come, s"));
+            };
+            let delay = number("delay", delay, "a time of 0 to 10 s", |delay| {
+                (0.0..=10.0).contains(&delay)
+            })?;
+            (GroupFault::Late(nanoseconds(delay)), "late")
         }
         _ => (GroupFault::Missing, "missing"),
     };

@@ -134,9 +134,19 @@ fn noise_and_faults() {
     );
     check(
         "faults = [{ kind = «'stall'», from = 0, until = 1 }]",
-        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`, `freeze`, `offset`, `dropout`, `dead`, `weak`, \
+        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`, `freeze`, `offset`, `dropout`, `late`, `dead`, `weak`, \
          `stuck`, `wind`, `mass`, `battery`, `link`",
         Some("did you mean `stale`?"),
+    );
+    check(
+        "faults = [{ kind = «'late'», from = 0, until = 1 }]",
+        "expected `delay` beside `kind = \"late\"`: how much later the samples come, s",
+        None,
+    );
+    check(
+        "faults = [{ kind = 'late', from = 0, until = 1, delay = «-0.1» }]",
+        "`delay`: expected a time of 0 to 10 s, found -0.1",
+        None,
     );
     check(
         "faults = [{ kind = 'stale', from = 2, until = «1» }]",

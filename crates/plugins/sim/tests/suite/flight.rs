@@ -436,6 +436,34 @@ fn faults_do_what_they_say() {
     );
 }
 
+/// What comes late is what was measured then, and what is late when the fault ends is overtaken.
+#[test]
+fn a_late_group_tells_the_past() {
+    let turning = "initial.angular_velocity = [0, 0, 1]\n";
+    let fault = "[[faults]]\nkind = 'late'\nfrom = 0.02\nuntil = 0.06\ndelay = 0.01\ngroup = 'pose.quaternion'\n";
+    let mut right = simulation(turning, CUBE, 0);
+    let mut late = simulation(&format!("{turning}{fault}"), CUBE, 0);
+    let mut frame = late.description().frame();
+    let mut past = Vec::new();
+    for tick in 0..50_i64 {
+        let (time, index) = (2_000_000 * tick, past.len());
+        let mut truth = right.description().frame();
+        read(&mut right, &mut truth);
+        past.push(truth);
+        read(&mut late, &mut frame);
+        // Before the first that is late there is only the last that was in time.
+        let seen = match time {
+            20_000_000..30_000_000 => 9,
+            30_000_000..60_000_000 => index - 5,
+            _ => index,
+        };
+        assert_eq!(frame.groups[1].stamp, past[seen].time, "at {time}");
+        assert_eq!(frame.values[3..7], past[seen].values[3..7], "at {time}");
+        assert!(frame.groups[1].valid);
+        assert_eq!(frame.values[..3], past[index].values[..3], "another group");
+    }
+}
+
 #[test]
 fn the_plant_may_be_another_vehicle() {
     let own = CUBE
