@@ -37,7 +37,8 @@ pub struct Flight<'a> {
     pub(crate) duration: Option<i64>,
     /// How long to wait for the first complete frame, ns, …
     pub(crate) first_frame_timeout: Option<i64>,
-    /// … counted from when the vehicle was armed and at its start, ns; before that, from the first tick.
+    /// … counted from when the vehicle was armed and at its start, or control of the recorded flight began, ns; before that, from the first
+    /// tick.
     pub(crate) ready_since: Option<i64>,
     pub(crate) link: Link,
     /// Estimates the state from raw sensors, if configured.
@@ -336,10 +337,8 @@ impl Flight<'_> {
         if let Some(message) = self.link.take_read_error() {
             return Some(End::Backend(message));
         }
-        let waited = match self.ready_since {
-            Some(since) => seconds(time.saturating_sub(since)),
-            None => self.link.since_first(time),
-        };
+        let since_ready = self.ready_since.map(|ready| time.saturating_sub(ready));
+        let waited = (self.link.since_first(time)).min(since_ready.map_or(f64::INFINITY, seconds));
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
         if self.pilot.state().is_some() && self.pilot.fault().is_none() {

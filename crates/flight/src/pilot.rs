@@ -79,7 +79,7 @@ pub struct Parts {
     pub take_off: Option<StartHeight>,
     /// Whether the reference begins at the vehicle's position.
     pub is_relative: bool,
-    /// When control of the recorded flight began, ns, if this is a part of one: the reference began then.
+    /// When control of the recorded flight began, ns, if that is known: the reference began then.
     pub control_began: Option<i64>,
     /// The flight limits; `None` if this flight does not command the vehicle.
     pub envelope: Option<Envelope>,
@@ -128,6 +128,8 @@ pub struct Pilot {
     is_velocity_new: bool,
     /// How far the vehicle must climb by itself after arming, m.
     climb: f64,
+    /// Whether it was near the start of the reference, or below it, before control began: then it is, or was, armed.
+    was_at_start: bool,
     /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     touchdown: Touchdown,
@@ -187,6 +189,7 @@ impl Pilot {
             commands,
             commanded: false,
             climb: 0.0,
+            was_at_start: false,
             failsafe: None,
             touchdown: Touchdown::default(),
             takes_frame: false,
@@ -224,24 +227,26 @@ impl Pilot {
             computed: false,
         };
         if verdict.is_ok()
-            && self.parts.supervisor.waits_to_arm()
+            && !self.was_at_start
+            && self.parts.supervisor.waits()
             && self.parts.guidance.evaluate(0.0, frame).is_ok()
         {
             self.climb = self.climb_to_start(frame);
             self.begin_here();
-            if self.is_at_start() {
+            self.was_at_start = self.is_at_start();
+            if self.was_at_start && self.parts.supervisor.must_arm() {
                 decision.action = self.parts.supervisor.arm(time);
             }
         }
         if decision.action == Action::Control {
             let is_first = self.start.replace(self.start.unwrap_or(time)).is_none();
             self.failsafe = None;
-            // A vehicle that had to be armed began there.
-            if is_first
-                && !self.parts.supervisor.must_arm()
-                && self.parts.guidance.evaluate(0.0, frame).is_ok()
-            {
-                self.begin_here();
+            // A vehicle that had to be armed began where it was armed, and so does a recording of it.
+            if is_first {
+                self.climb = 0.0;
+                if !self.was_at_start && self.parts.guidance.evaluate(0.0, frame).is_ok() {
+                    self.begin_here();
+                }
             }
             let flight_time = self.flight_time(time);
             let began = self.parts.control_began.or(self.start).unwrap_or(time);

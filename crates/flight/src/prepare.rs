@@ -98,7 +98,8 @@ impl<'a> Flight<'a> {
 
         let duration = duration(configuration, is_shadow, guidance.duration());
         let safety = &configuration.safety;
-        let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend));
+        let began = control_began(configuration, description);
+        let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend, began));
         let ground = ground(configuration, description, is_real_time).filter(|_| is_ours);
         let (health, guidance) = match binding.set {
             CommandSet::Actuators => health(configuration, description, guidance, is_shadow),
@@ -126,11 +127,10 @@ impl<'a> Flight<'a> {
             jump: jump(configuration, is_ours),
             take_off: StartHeight::new(section.take_off, &given),
             is_relative: section.relative && !is_shadow,
-            control_began: control_began(configuration, description),
+            control_began: began.filter(|_| !section.relative),
             start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
-            recorded: (is_shadow && configuration.controller.observer().is_some())
-                .then(|| recorded_commands(description, commands))
-                .flatten(),
+            recorded: recorded_commands(description, commands)
+                .filter(|_| is_shadow && configuration.controller.observer().is_some()),
             is_shadow,
         });
         let timeline = Timeline::new(section.step_ns(), longest_gap(configuration), recording);
@@ -141,7 +141,7 @@ impl<'a> Flight<'a> {
             reference,
             duration: duration.map(nanoseconds),
             first_frame_timeout: (!is_shadow).then_some(FIRST_FRAME_TIMEOUT),
-            ready_since: None,
+            ready_since: began,
             link,
             estimation,
             groups: given.groups,
@@ -173,14 +173,14 @@ fn tracking(configuration: &Configuration) -> Tracking {
     Tracking::new(bodies, configuration.tolerance.of_errors())
 }
 
-/// When the reference began, if it did before this part of a recorded flight, ns.
+/// When control of the recorded flight began, ns, if the recording tells.
 fn control_began(configuration: &Configuration, description: &Description) -> Option<i64> {
     let began = (description.control_began).filter(|_| description.configuration.is_some())?;
-    if configuration.flight.relative {
+    // The part began in flight.
+    if configuration.flight.relative && description.starts_in_motion {
         tracing::warn!(
             "the reference begins anew at the vehicle (`flight.relative`): this part of the flight does not tell where the vehicle began"
         );
-        return None;
     }
     Some(began)
 }
@@ -530,7 +530,12 @@ fn longest_gap(configuration: &Configuration) -> i64 {
         .saturating_add(configuration.flight.step_ns().saturating_mul(2))
 }
 
-fn policy(configuration: &Configuration, is_shadow: bool, backend: &Instance) -> Policy {
+fn policy(
+    configuration: &Configuration,
+    is_shadow: bool,
+    backend: &Instance,
+    began: Option<i64>,
+) -> Policy {
     let safety = &configuration.safety;
     Policy {
         hold: nanoseconds(safety.hold_ms * 1e-3),
@@ -544,5 +549,6 @@ fn policy(configuration: &Configuration, is_shadow: bool, backend: &Instance) ->
         longest_blind: nanoseconds(safety.max_blind_time),
         resume: safety.resume,
         must_arm: backend.clock() == Clock::RealTime && backend.is_armed(),
+        begins: began.unwrap_or(i64::MIN),
     }
 }

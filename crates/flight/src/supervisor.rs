@@ -75,6 +75,8 @@ pub struct Policy {
     pub resume: bool,
     /// Whether there is a vehicle that must be armed.
     pub must_arm: bool,
+    /// Frame time (ns) before which nothing is controlled: when control of a recorded flight began, else `i64::MIN`.
+    pub begins: i64,
 }
 
 /// A change of mode, or a warning.
@@ -186,7 +188,7 @@ impl Supervisor {
             return self.failsafe(time, frame);
         }
         match frame {
-            Ok(()) if self.mode == Mode::Disarmed && !self.policy.must_arm => {
+            Ok(()) if self.is_ready(time) => {
                 self.last_good = time;
                 self.go(time, Trigger::Ready, None)
             }
@@ -201,9 +203,14 @@ impl Supervisor {
         self.policy.must_arm
     }
 
-    /// Whether a vehicle waits to be armed.
-    pub fn waits_to_arm(&self) -> bool {
-        self.mode == Mode::Disarmed && self.must_arm()
+    /// Whether a vehicle waits to be armed, or a recorded one for its control to begin.
+    pub fn waits(&self) -> bool {
+        self.mode == Mode::Disarmed
+    }
+
+    /// Whether control begins with a complete frame at `time` (ns).
+    fn is_ready(&self, time: i64) -> bool {
+        self.mode == Mode::Disarmed && !self.must_arm() && time >= self.policy.begins
     }
 
     /// A complete frame at `time` (ns) shows that the reference begins near the vehicle, which may now be armed.

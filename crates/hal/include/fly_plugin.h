@@ -375,8 +375,9 @@ typedef struct {
    */
   uint8_t starts_in_motion;
   /**
-   * Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the reference of
-   * the configuration is evaluated from then on, not from the first command. Only beside a `configuration`.
+   * Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if that is not its first frame: the reference of
+   * the configuration is evaluated from then on, not from the first command, and frames before then are not controlled. Only beside a
+   * `configuration`.
    */
   int64_t control_began;
   /**

@@ -46,8 +46,8 @@ pub struct Description {
     /// Whether the vehicle is already moving when the flight begins: its actuators then start at the first commands, while those of a
     /// vehicle at rest still have to spin up.
     pub starts_in_motion: bool,
-    /// When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the configured reference is
-    /// evaluated from then on.
+    /// When control of the recorded flight began, ns on the clock of the frames, if that is not its first frame: the configured reference
+    /// is evaluated from then on. Frames before then only feed the estimator.
     pub control_began: Option<i64>,
 }
 

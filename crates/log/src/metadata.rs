@@ -189,7 +189,7 @@ pub fn is_in_motion(log: &Metadata) -> bool {
     log.metadata.get(IN_MOTION).is_some_and(|is| is == "true")
 }
 
-/// When control of the flight began, ns on the clock of the frames, if a log with this record [`LOG`] is a part of it.
+/// When control of the flight began, ns on the clock of the frames, if a log with this record [`LOG`] says so, as that of a part does.
 pub fn control_began(log: &Metadata) -> Option<i64> {
     log.metadata.get(CONTROL_BEGAN)?.parse().ok()
 }
@@ -203,11 +203,15 @@ fn set_control_began(log: &mut Metadata, began: i64) {
         .insert(CONTROL_BEGAN.to_owned(), began.to_string());
 }
 
-/// Makes these records those of a log that begins in flight, whose control began at this time (ns on the clock of the frames), unless they know already.
-pub fn begin_in_flight(records: &mut [Metadata], began: Option<i64>) {
+/// Makes these records those of a part that begins at `start`, of a flight whose control began at `began` unless they know already
+/// (both ns on the clock of the frames). It begins in motion unless control begins within it.
+pub fn begin_part(records: &mut [Metadata], start: i64, began: Option<i64>) {
     for log in records.iter_mut().filter(|record| record.name == LOG) {
-        set_in_motion(log);
-        if let Some(began) = control_began(log).or(began) {
+        let began = control_began(log).or(began);
+        if began.is_none_or(|began| began < start) {
+            set_in_motion(log);
+        }
+        if let Some(began) = began {
             set_control_began(log, began);
         }
     }

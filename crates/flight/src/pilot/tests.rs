@@ -89,6 +89,7 @@ fn policy(on_loss: OnLoss) -> Policy {
         longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
+        begins: i64::MIN,
     }
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 /// The supervisor's mode. Logged with every tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// No complete frame has arrived yet, or the reference begins too far from the vehicle to be armed. Nothing is
-    /// sent.
+    /// No complete frame has arrived yet, the reference begins too far from the vehicle to be armed, or control of the
+    /// recorded flight has not begun yet. Nothing is sent.
     Disarmed,
     /// The vehicle is being armed. Nothing is sent.
     Arming,

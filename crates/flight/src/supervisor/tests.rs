@@ -15,6 +15,7 @@ fn policy(on_loss: OnLoss, longest_failsafe: i64) -> Policy {
         longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
+        begins: i64::MIN,
     }
 }
 
@@ -250,7 +251,7 @@ fn a_vehicle_is_armed_before_its_first_command() {
     });
     // Whatever the distance to the reference, and however long it takes.
     assert_eq!(run(&mut supervisor, "x..x..xxxxxxxxxx."), "W".repeat(17));
-    assert!(supervisor.waits_to_arm());
+    assert!(supervisor.waits());
     assert_eq!(supervisor.arm(170 * MS), Action::Arm);
     for tick in 18..40 {
         let frame = if tick % 2 == 0 {

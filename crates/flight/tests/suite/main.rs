@@ -12,6 +12,7 @@ mod many;
 mod objects;
 mod panics;
 mod plant;
+mod replayed;
 mod setpoints;
 mod statue;
 mod take_off;

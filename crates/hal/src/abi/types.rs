@@ -186,8 +186,9 @@ pub struct Description {
     /// Since 3.3. Whether the vehicle moves already when the flight begins, 0 or 1: its actuators do what the first commands ask from
     /// the start, while those of a vehicle at rest still have to spin up. Whatever is not 0 counts as 1.
     pub starts_in_motion: u8,
-    /// Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if the recording begins later: the reference of
-    /// the configuration is evaluated from then on, not from the first command. Only beside a `configuration`.
+    /// Since 3.4. When control of the recorded flight began, ns on the clock of the frames, if that is not its first frame: the reference of
+    /// the configuration is evaluated from then on, not from the first command, and frames before then are not controlled. Only beside a
+    /// `configuration`.
     pub control_began: i64,
     /// Since 3.4. Whether `control_began` is set, 0 or 1. Whatever is not 0 counts as 1.
     pub has_control_began: u8,

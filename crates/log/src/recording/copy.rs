@@ -12,7 +12,7 @@ use super::container::{Container, Limits, Part, Schema};
 use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
-use crate::metadata::{CUT, FORMAT, RUN, TIMING, begin_in_flight};
+use crate::metadata::{CUT, FORMAT, RUN, TIMING, begin_part};
 use crate::writer::{mcap_options, reason};
 
 /// Statistics of a copy.
@@ -62,18 +62,12 @@ pub fn copy(
     let mut records: Vec<Metadata> = head.records().into_iter().flatten().cloned().collect();
     let mut container = Container::new(source.clone(), limits);
     let found = Survey::of(&mut container).map_err(unreadable)?;
-    if found
-        .first(FRAME)
-        .is_some_and(|first| first < *times.start())
-    {
-        // Damage may have hidden an earlier one.
-        let is_whole = container.damage.count == 0;
-        let began = found
-            .first(CONTROL)
-            .filter(|_| is_whole)
-            .and_then(|time| i64::try_from(time).ok());
-        let start = head.flight().start;
-        begin_in_flight(&mut records, began.map(|time| start.saturating_add(time)));
+    // Damage may have hidden an earlier one.
+    let is_whole = container.damage.count == 0;
+    let began = found.first(CONTROL).filter(|_| is_whole);
+    let is_part = found.first(FRAME).is_some_and(|at| at < *times.start());
+    if is_part {
+        tell_part(&mut records, head.flight().start, *times.start(), began);
     }
     let mut copied = Copied {
         skipped: container.damage.lines(),
@@ -218,6 +212,13 @@ impl Survey {
         }
         Ok(())
     }
+}
+
+/// Makes these records those of a part of a log whose flight begins at `first` (ns on the clock of the frames): the part begins, and control
+/// of the flight began, at these flight times (ns).
+fn tell_part(records: &mut [Metadata], first: i64, start: u64, began: Option<u64>) {
+    let on_frame_clock = |time: u64| first.saturating_add(i64::try_from(time).unwrap_or(i64::MAX));
+    begin_part(records, on_frame_clock(start), began.map(on_frame_clock));
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@
 //!
 //! A log of this program comes back frame by frame, bit for bit, ticks without data included: a controller of the same
 //! configuration gives the same commands. The commands of the log are the signals `recorded.<command>` of the same frame,
-//! and the commands of the backend are those of the log.
+//! and the commands of the backend are those of the log. Control begins where that of the flight began: the frames before, of a vehicle that
+//! stands, is armed and takes off, only feed the estimator.
 //!
 //! A ULog is resampled on a regular grid (see `fly_log::recording`), as is a log that was converted from one; the reference is the one in the log
 //! (`setpoint.*`), the commands are those of the configured vehicle, and the recorded motors are converted to them as the
@@ -28,6 +29,7 @@
 //! The whole log is checked when the backend is configured, and read again while it is replayed: a long log takes no more memory than a
 //! short one.
 
+mod ground;
 mod motors;
 mod settings;
 
@@ -103,6 +105,7 @@ impl Backend for Replay {
         }
         let mut report = describe(&recording, &path);
         let [from, until] = range(&recording, &settings)?;
+        let [beginning, last] = [recording.frames.first(), recording.frames.last()];
         let (mut description, thrusts) = if recording.is_foreign() {
             foreign(&recording, configuration, &settings, &mut report)?
         } else {
@@ -125,17 +128,33 @@ impl Backend for Replay {
             let message = "expected frames between `from` and `until`, found none";
             return Err(Error::configuration(message).in_configuration(span));
         };
-        let began = replay.description.control_began;
-        // The reference of another program's log is in its frames, and that of a whole flight begins with its control.
-        replay.description.control_began = began.filter(|began| is_own && *began < first.time);
-        if let Some(began) = replay.description.control_began {
-            replay.description.starts_in_motion = true;
-            let late = first.time.saturating_sub(began) as f64 * 1e-9;
-            tracing::warn!(
-                "{}: the replay begins {late:.3} s after the control of the flight: what the law remembers begins anew there",
-                path.display()
-            );
+        // The reference of another program's log is in its frames.
+        let began = (replay.description.control_began).filter(|began| is_own && *began <= last);
+        match began {
+            Some(began) if began > until => {
+                return Err(late_control(began.saturating_sub(beginning), &settings));
+            }
+            Some(began) if began < first.time => {
+                replay.description.starts_in_motion = true;
+                let late = first.time.saturating_sub(began) as f64 * 1e-9;
+                tracing::warn!(
+                    "{}: the replay begins {late:.3} s after the control of the flight: what the law remembers begins anew there",
+                    path.display()
+                );
+            }
+            Some(_) => {}
+            None => {
+                if let Some(until) = ground::until(&path, &options, first.time) {
+                    let until = until.saturating_sub(beginning) as f64 * 1e-9;
+                    tracing::warn!(
+                        "{}: it does not tell when control began, and its vehicle is not commanded until {until:.3} s: the replay controls from \
+                         its first frame on; `backend.replay.from = {until:.3}` leaves out what was before",
+                        path.display()
+                    );
+                }
+            }
         }
+        replay.description.control_began = began.filter(|began| *began != first.time);
         Ok(replay)
     }
 
@@ -257,6 +276,20 @@ fn range(recording: &Recording<Stream>, settings: &Settings) -> Result<[i64; 2],
         check(&settings.from)?.unwrap_or(i64::MIN),
         check(&settings.until)?.unwrap_or(i64::MAX),
     ])
+}
+
+/// The replay ends before the control of the flight begins, so long after the first frame (ns).
+fn late_control(began: i64, settings: &Settings) -> Error {
+    let span = settings.until.as_ref().map_or(0..0, Spanned::span);
+    let message = format!(
+        "expected a time after control of the recorded flight began, {:.3} s after its first frame, found {}",
+        began as f64 * 1e-9,
+        settings
+            .until
+            .as_ref()
+            .map_or(0.0, |until| *until.get_ref()),
+    );
+    Error::configuration(message).in_configuration(span)
 }
 
 /// A log of this program: all frames as recorded.
