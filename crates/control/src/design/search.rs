@@ -429,14 +429,24 @@ impl Problem {
                 break;
             }
             let J = self.derivative(&residual);
-            let (gradient, square) = (J.tr_mul(&residual.values), J.tr_mul(&J));
-            let floor = 1e-14 * square.diagonal().max();
+            // (J^T J + mu D)^-1 J^T r = D^-1 J^T (J D^-1 J^T + mu)^-1 r: there are far fewer residuals than parameters.
+            let squares = DVector::from_iterator(
+                theta.len(),
+                J.column_iter().map(|column| column.norm_squared()),
+            );
+            let floor = (1e-14 * squares.max()).max(f64::MIN_POSITIVE);
+            let mut weighted = J.transpose();
+            for (mut row, square) in weighted.row_iter_mut().zip(&squares) {
+                row /= square.max(floor);
+            }
+            let square = &J * &weighted;
             let step = loop {
                 let mut matrix = square.clone();
-                for i in 0..theta.len() {
-                    matrix[(i, i)] += damping * square[(i, i)].max(floor);
+                for i in 0..matrix.nrows() {
+                    matrix[(i, i)] += damping;
                 }
-                let moved = matrix.cholesky().map(|c| &theta - c.solve(&gradient));
+                let solved = matrix.cholesky().map(|c| c.solve(&residual.values));
+                let moved = solved.map(|solved| &theta - &weighted * solved);
                 let next = moved.and_then(|moved| Some((self.residual(&moved)?, moved)));
                 match next {
                     Some((next, moved)) if next.values.norm() < residual.values.norm() => {

@@ -19,9 +19,10 @@ pub enum Infeasible {
         /// Its least value, m/s^2.
         least: f64,
     },
-    /// No configuration reaches the target.
+    /// The search for a configuration that reaches the target, from the one before, ended elsewhere.
     #[error(
-        "at {time} s `{body}` cannot reach its target: the nearest configuration found leaves {distance:.2e} (m, rad)"
+        "at {time} s no configuration was found in which `{body}` is at its target: the nearest leaves {distance:.2e} (m, rad); the target is out of \
+         reach, or reached only by joints that are held, or from another start of the search, away from singular configurations"
     )]
     Unreachable {
         /// The time, s.

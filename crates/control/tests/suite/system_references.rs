@@ -502,7 +502,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         ARM,
         "kind = 'tool'\nbody = 'fore'\npoint = [0.25, 0, 0]\njoints = { elbow = 1.5 }\npath = { kind = 'line', to = [0.8, 0, 0], duration = 2 }",
-        "cannot reach its target: the nearest configuration found leaves",
+        "no configuration was found in which `fore` is at its target: the nearest leaves",
     ),
     (
         ARM,
