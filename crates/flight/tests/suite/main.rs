@@ -3,6 +3,7 @@
 mod allocation;
 mod common;
 mod contrary;
+mod encoders;
 mod estimation;
 mod fleet;
 mod frozen;

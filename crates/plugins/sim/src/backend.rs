@@ -161,12 +161,12 @@ impl Backend for Simulation {
             *untold = untold.max(*new);
         }
         self.tell_truth(frame);
-        let is_new = self.instruments.fill(time, &mut self.faults, frame);
-        if is_new {
+        let is_fresh = self.instruments.fill(time, &mut self.faults, frame);
+        if is_fresh {
             // What no frame told the next one tells.
             self.contacts.fill(0.0);
         }
-        Ok(if is_new {
+        Ok(if is_fresh {
             ReadOutcome::Fresh
         } else {
             ReadOutcome::None

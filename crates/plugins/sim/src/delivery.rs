@@ -22,6 +22,8 @@ pub(crate) struct Delivery {
     late: Vec<Late>,
     /// Which groups no longer measure anything.
     loose: Vec<bool>,
+    /// The number of frames per sample of the fastest channels.
+    shortest: u64,
     faulty: u64,
 }
 
@@ -49,6 +51,9 @@ impl Delivery {
             loose: vec![false; groups.len()],
             groups,
             arrived: vec![0.0; end],
+            shortest: (channels.iter().map(|channel| channel.link.period()))
+                .min()
+                .unwrap_or(1),
             channels,
             faulty: 0,
         }
@@ -79,9 +84,10 @@ impl Delivery {
         self.loose[group] = loose;
     }
 
-    /// Fills the groups of the frame at this time, with their faults; returns whether one is new.
+    /// Fills the groups of the frame at this time, with their faults; returns whether it is as it should be: one is new, or the fastest
+    /// channels are between two samples. They set the pace of the frames, as slower ones have to wait for the next sample anyway.
     pub(crate) fn fill(&mut self, time: i64, faults: &mut Faults, frame: &mut FrameMut) -> bool {
-        let (mut is_new, mut is_faulty) = (false, false);
+        let (mut is_new, mut is_faulty, mut is_overdue) = (false, false, false);
         let mut next = 0;
         for channel in &mut self.channels {
             let groups = next..next + channel.dims.len();
@@ -89,6 +95,8 @@ impl Delivery {
             let begin = self.groups[groups.start].start;
             let end = self.groups[groups.end - 1].end;
             let arrival = (channel.link).receive(time, &mut self.arrived[begin..end]);
+            let sets_pace = channel.link.period() == self.shortest;
+            is_overdue |= sets_pace && channel.link.is_overdue(time);
             for group in groups {
                 let range = self.groups[group].clone();
                 let fault = faults.of_group(group);
@@ -111,7 +119,7 @@ impl Delivery {
             }
         }
         self.faulty += u64::from(is_faulty);
-        is_new
+        is_new || !(is_overdue || is_faulty || self.channels.is_empty())
     }
 
     /// Lines for the report.

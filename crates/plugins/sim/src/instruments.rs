@@ -209,7 +209,7 @@ impl Instruments {
         }
     }
 
-    /// Fills the first groups of the frame, with their faults; returns whether one is new.
+    /// Fills the first groups of the frame, with their faults; returns whether it [is as it should be](Delivery::fill).
     pub(crate) fn fill(&mut self, time: i64, faults: &mut Faults, frame: &mut FrameMut) -> bool {
         self.delivery.fill(time, faults, frame)
     }

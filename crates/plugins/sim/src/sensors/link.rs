@@ -2,6 +2,11 @@
 
 use crate::random::Random;
 
+/// Of a time in frames, as products of times and rates are rounded.
+const ROUNDING: f64 = 1e-6;
+/// Of a time, as frames come at whole nanoseconds, ns.
+const ROUNDED: i64 = 2;
+
 /// When a sensor samples, and when its samples arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Timing {
@@ -36,6 +41,8 @@ pub(crate) struct Link {
     dim: usize,
     /// The stamp of the newest sample that has arrived, ns.
     newest: i64,
+    /// The next one arrives at most this long after that stamp, ns, unless it is lost.
+    longest: i64,
     count: Count,
 }
 
@@ -71,8 +78,13 @@ impl Link {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         // limited by the settings
         let capacity = longest.ceil() as usize + 2;
+        // A sample appears in the first frame at or after its arrival.
+        let frames = ((timing.delay + timing.jitter) * rate_hz - ROUNDING).ceil();
+        #[expect(clippy::cast_possible_truncation)] // limited by the settings
+        let longest = (1e9 * (timing.period as f64 + frames) / rate_hz).round() as i64;
         Self {
             timing,
+            longest,
             random,
             slots: vec![None; capacity],
             values: vec![0.0; capacity * dim],
@@ -85,6 +97,17 @@ impl Link {
     /// Whether the sensor samples at this frame.
     pub(crate) fn is_due(&self, frame: u64) -> bool {
         frame.is_multiple_of(self.timing.period)
+    }
+
+    /// The number of frames per sample.
+    pub(crate) fn period(&self) -> u64 {
+        self.timing.period
+    }
+
+    /// Whether a sample should have arrived by now that has not: the first one, or the next one after the newest.
+    pub(crate) fn is_overdue(&self, time: i64) -> bool {
+        let age = time.saturating_sub(self.newest);
+        self.newest == i64::MIN || age > self.longest - ROUNDED
     }
 
     /// Sends a sample measured at `stamp`.

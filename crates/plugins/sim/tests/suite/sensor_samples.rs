@@ -135,12 +135,27 @@ fn the_ideal_state_can_be_left_out() {
             with.status(frame, "imu.specific_force")
         );
     }
-    // Ticks in which no sample arrives bring nothing.
-    let expected: Vec<bool> = (0..300).map(|i| i > 0 && i % 5 == 0).collect();
-    let fresh: Vec<bool> = (0..300).map(|i| run.fresh[i]).collect();
+    // Ticks between two samples of the fastest sensor are complete, once there is one.
     for frame in 0..300 {
-        let gnss = frame >= 50 && (frame - 50) % 100 == 0;
-        assert_eq!(fresh[frame], expected[frame] || gnss, "{frame}");
+        assert_eq!(run.fresh[frame], frame >= 5, "{frame}");
+    }
+}
+
+/// Ticks bring nothing while a sample of the fastest sensor is overdue, and no other one arrives.
+#[test]
+fn overdue_samples_are_missed() {
+    let text = "sensors = { ideal = false, imu = { rate = 100, delay = 0.003, dropout = 0.3 } }";
+    let run = Run::new(text, CUBE, (500.0, 3), 2000);
+    let arrivals = run.arrivals("imu.specific_force");
+    let lost = arrivals
+        .windows(2)
+        .filter(|pair| pair[1] - pair[0] > 5)
+        .count();
+    assert!(lost > 50, "{lost} gaps");
+    for pair in arrivals.windows(2) {
+        for frame in pair[0]..pair[1] {
+            assert_eq!(run.fresh[frame], frame < pair[0] + 5, "{frame} of {pair:?}");
+        }
     }
 }
 
