@@ -279,6 +279,7 @@ fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
         usual,
     )
     .above_ground(configuration.safety.ground_height)
+    .of_joints(&configuration.system)
     .of_coordinates(configuration.system.model.config_dim())
 }
 

@@ -176,6 +176,37 @@ fn joints_are_checked_against_their_limits_in_advance() {
     }
 }
 
+/// A transfer is fastest in its middle: at 630/256 of its mean speed, as its position is a polynomial of degree 9.
+#[test]
+fn joints_are_checked_against_their_speeds_in_advance() {
+    let fast = |limit: &str| {
+        let text = ARM.replace("position = [-2, 2] }", &format!("velocity = {limit} }}"));
+        let system = System::from_toml(&text).unwrap();
+        let transfer = Transfer {
+            from: vec![0.0, 0.5],
+            legs: vec![Leg {
+                to: vec![0.3, -1.5],
+                start: 0.5,
+                duration: 2.0,
+            }],
+            hold: 1.0,
+        };
+        let mut trajectory = JointTrajectory::new(&system.model, transfer);
+        preview::too_fast(&mut trajectory, &system).unwrap()
+    };
+    let found = fast("2.4");
+    let [found] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((found.joint.as_str(), found.limit), ("elbow", 2.4));
+    assert!((found.speed - 630.0 / 256.0).abs() < 1e-9 && (found.time - 1.5).abs() < 1e-9);
+    assert_eq!(
+        found.to_string(),
+        "joint `elbow` would move at 2.461 rad/s at 1.50 s, faster than its limit of 2.400 rad/s"
+    );
+    assert_eq!(fast("2.4609375"), []);
+}
+
 #[test]
 fn a_body_starts_with_the_attitude_that_it_has() {
     let start = SO3::exp(&Vector3::new(0.3, -0.2, 0.9));

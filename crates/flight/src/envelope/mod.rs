@@ -1,7 +1,7 @@
 //! The flight envelope: the limits of `[safety.limits]`, checked in every step of the controller.
 //!
 //! Two of them apply by default, since a working loop never reaches them. T is the settling time: 4 divided by the
-//! magnitude of the real part of the slowest pole.
+//! magnitude of the real part of the slowest pole. That a joint leaves the [limits of its own](joints) is told as well.
 //!
 //! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice the error that would arise if nothing held the
 //!   vehicle during the settling time; e0 and v0 are the errors of position and velocity when the controller begins. After
@@ -26,6 +26,7 @@
 
 mod carried;
 mod ground;
+mod joints;
 mod lost;
 mod still;
 mod trend;
@@ -35,6 +36,7 @@ use std::fmt;
 use fly_control::SystemPoint;
 use fly_control::predictor::StatePredictor;
 use fly_lie::operators::{angular, linear};
+use fly_mechanics::System;
 use nalgebra::Vector3;
 
 use carried::Carried;
@@ -236,6 +238,16 @@ impl fmt::Display for Exceeded {
             ),
             Limit::Fence(_) => write!(f, "{value:.3} m outside of the fence"),
             Limit::JointSpeed => most(f, name, "rad/s or m/s", 1.0),
+            Limit::JointPosition(index) => {
+                write!(
+                    f,
+                    "`joint.{index}` is {value:.3} rad or m outside its limits"
+                )
+            }
+            Limit::JointVelocity(index) => write!(
+                f,
+                "`joint.{index}` moves at {value:.3} rad/s or m/s, faster than its limit of {max:.3}"
+            ),
             Limit::Saturated => write!(f, "inputs at their limits for {value:.3} s"),
             Limit::Touchdown => write!(
                 f,
@@ -304,6 +316,8 @@ struct Watched {
     /// Since when it has been exceeded, s.
     since: Option<f64>,
     told: bool,
+    /// Whether it is told once in a flight, and not again after each return within the limit.
+    once: bool,
 }
 
 /// # Construction
@@ -324,6 +338,7 @@ impl Envelope {
             diverged,
             since: None,
             told: false,
+            once: false,
         };
         let mut watched: Vec<Watched> = limits.iter().map(|bound| watch(*bound, false)).collect();
         // A configured limit replaces the default response; the verdict is unaffected.
@@ -396,6 +411,20 @@ impl Envelope {
         self
     }
 
+    /// The same for this system: that one of its joints leaves its own limits is told once.
+    #[must_use]
+    pub fn of_joints(mut self, system: &System) -> Self {
+        let bounds = joints::bounds(system).map(|bound| Watched {
+            bound,
+            diverged: false,
+            since: None,
+            told: false,
+            once: true,
+        });
+        self.watched.extend(bounds);
+        self
+    }
+
     /// The same for the true state of a simulation and the verdict alone, without configured limits. A loop that holds
     /// its reference may be away from it by as much as its fixes of the position are from the truth, `fix_error` (m).
     #[must_use]
@@ -448,6 +477,8 @@ impl Envelope {
                 Limit::AttitudeError => step.errors[1],
                 Limit::LostAttitude => self.lost.now(step.time).map_or(0.0, |[rms, _]| rms),
                 Limit::JointSpeed => joint_speed(state),
+                Limit::JointPosition(index) => joints::beyond(state, index),
+                Limit::JointVelocity(index) => joints::speed(state, index),
                 Limit::Saturated => self.saturated_since.map_or(0.0, |since| step.time - since),
                 Limit::Tilt | Limit::Speed | Limit::Height | Limit::Floor | Limit::Fence(_) => {
                     let Some((pose, twist)) = state.tracked_motion() else {
@@ -484,7 +515,8 @@ impl Envelope {
             }
             // A NaN violates every limit.
             if value <= max {
-                (watched.since, watched.told) = (None, false);
+                watched.since = None;
+                watched.told &= watched.once;
                 continue;
             }
             let since = *watched.since.get_or_insert(step.time);
@@ -621,7 +653,8 @@ impl Envelope {
         self.carried.restart();
         self.ending = None;
         for watched in &mut self.watched {
-            (watched.since, watched.told) = (None, false);
+            watched.since = None;
+            watched.told &= watched.once;
         }
     }
 }

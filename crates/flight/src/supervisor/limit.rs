@@ -23,6 +23,10 @@ pub enum Limit {
     PositionJump,
     /// The largest joint velocity, rad/s or m/s.
     JointSpeed,
+    /// Distance of a joint beyond its own position limits, by the index of its body, rad or m.
+    JointPosition(usize),
+    /// Speed of a joint that has a velocity limit, by the index of its body, rad/s or m/s.
+    JointVelocity(usize),
     /// Time for which inputs have been at their limits, s.
     Saturated,
     /// Vertical speed at touchdown, m/s.
@@ -44,6 +48,8 @@ impl Limit {
             Self::Fence(_) => "fence",
             Self::PositionJump => "position jump",
             Self::JointSpeed => "joint speed",
+            Self::JointPosition(_) => "joint position",
+            Self::JointVelocity(_) => "joint velocity",
             Self::Saturated => "time at the limits of the inputs",
             Self::Touchdown => "speed of the touchdown",
             Self::Depth => "depth below the ground",

@@ -7,6 +7,7 @@ mod encoders;
 mod estimation;
 mod fleet;
 mod frozen;
+mod joint_limits;
 mod jumps;
 mod late_start;
 mod many;
