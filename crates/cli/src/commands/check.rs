@@ -14,6 +14,7 @@ mod backend;
 mod battery;
 mod closed_loop;
 mod controller;
+mod encoders;
 mod reference;
 mod system;
 mod vehicle;

@@ -909,3 +909,61 @@ fn check_finds_a_start_outside_the_limits_of_a_joint() {
     let (report, _) = folder.ends(&["check", "--config", "arm.toml"], 0);
     common::contains(&report, "joint `elbow` begins at 0, outside its limits");
 }
+
+/// Of a reference, told with where and when.
+#[test]
+fn check_finds_a_reference_faster_than_a_joint() {
+    let folder = folder();
+    let check = |limits: &str| {
+        let limits = format!("vehicle.bodies.forearm.joint.limits={limits}");
+        let arguments = [
+            "check",
+            "--config",
+            "examples/scara-joints.toml",
+            "--set",
+            &limits,
+        ];
+        folder.ends(&arguments, 0).0
+    };
+    let report = check("{ velocity = 0.5 }");
+    common::contains(&report, "WARNING: joint `forearm` would move at ");
+    common::contains(&report, " s, faster than its limit of 0.500 rad/s");
+    common::contains(&check("{ velocity = 5 }"), "everything is in order");
+}
+
+/// How old samples become, and when they are too old.
+#[test]
+fn check_tells_what_slow_encoders_mean() {
+    let folder = folder();
+    let check = |encoders: &str, stale: &str, code: i32| {
+        let encoders = format!("backend.sim.sensors.encoders={encoders}");
+        let stale = format!("safety.stale_ms={stale}");
+        let config = "examples/scara-joints.toml";
+        let arguments = [
+            "check", "--config", config, "--set", &encoders, "--set", &stale,
+        ];
+        folder.ends(&arguments, code).0
+    };
+    let report = check("{ rate = 500 }", "100", 0);
+    assert!(!report.contains("encoders"), "{report}");
+    let report = check("{ rate = 100, delay = 0.004 }", "100", 0);
+    common::contains(
+        &report,
+        "encoders            a sample every 10.00 ms, up to 12.00 ms old\n",
+    );
+    let report = check("{ rate = 5 }", "100", 5);
+    common::contains(
+        &report,
+        "PROBLEM: a sample every 200.0 ms, up to 198.0 ms old: older than `safety.stale_ms = 100` they count as lost; raise it, or the `rate`",
+    );
+    let report = check("{ rate = 10, delay = 0.02 }", "100", 0);
+    common::contains(
+        &report,
+        "WARNING: a sample every 100.0 ms, up to 118.0 ms old: older than ",
+    );
+    let report = check("{ rate = 2 }", "1000", 0);
+    common::contains(
+        &report,
+        "WARNING: a sample every 500.0 ms, up to 498.0 ms old: less than one in 250 ms, the time constant of the fastest pole",
+    );
+}

@@ -2,6 +2,7 @@
 
 use fly_control::inputs::{FORCE_TOLERANCE, ReferenceInput, ReferenceInputs};
 use fly_control::plant::SystemPlant;
+use fly_control::trajectory::preview;
 use fly_control::{Controller, Reference, ReferencePoint, SystemPoint, Trajectory};
 use fly_flight::envelope::Exceeded;
 use fly_flight::supervisor::{Limit, Response};
@@ -145,6 +146,10 @@ pub(super) fn check_system(
     let forces = ["forces", "N or N m"];
     let limits = system.inputs.limits();
     look(configuration, limits, forces, duration, needed, findings);
+    // Where it is infeasible, that is told already.
+    for found in preview::too_fast(trajectory, system).unwrap_or_default() {
+        findings.warning("", format_args!("{found}"));
+    }
     if let Some(slip) = slip(configuration, system, trajectory) {
         findings.problem("rolling", slip);
     }

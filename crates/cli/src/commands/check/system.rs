@@ -8,7 +8,7 @@ use fly_mechanics::multibody::{Joint, JointKind, Workspace};
 use nalgebra::{DMatrix, Matrix6xX};
 
 use super::vehicle::redundant;
-use super::{Findings, closed_loop, reference};
+use super::{Findings, closed_loop, encoders, reference};
 use crate::commands::as_flown;
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
@@ -59,6 +59,7 @@ pub(super) fn check(
     }
     let (at_rest, what) = as_flown::rest(configuration, &start);
     let closed = ClosedLoop::new(system, &controller, &at_rest);
+    let poles = closed.as_ref().ok().and_then(|closed| closed.poles().ok());
     let told = closed.and_then(|closed| closed_loop::tell(what, &closed, configuration, findings));
     match told {
         Err(AnalysisError::Rolls(_)) if start.velocity.iter().any(|&v| v != 0.0) => {
@@ -68,6 +69,11 @@ pub(super) fn check(
         Err(error) => findings.warning(what, error),
         Ok(()) => {}
     }
+    encoders::check(
+        configuration,
+        poles.as_deref().unwrap_or_default(),
+        findings,
+    );
     reference::check_system(
         configuration,
         system,
