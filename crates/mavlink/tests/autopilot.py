@@ -620,6 +620,10 @@ class Autopilot:
             else:
                 self.report["refused"].append("disarm in the air")
                 self.acknowledge(m.command, FAILED)
+        elif m.command == MAV.MAV_CMD_RUN_PREARM_CHECKS and PX4:
+            if option("refuse_arming", 0):
+                self.say("Preflight Fail: Accel 0 uncalibrated")
+            self.acknowledge(m.command, OK)
         elif m.command == MAV.MAV_CMD_NAV_TAKEOFF and not PX4:
             # Above home, and never downwards.
             height = m.param7 - option("home", 0)

@@ -96,6 +96,14 @@ impl Autopilot {
         )
     }
 
+    /// What lets it say which of its checks before arming fail; `None` where it does so when it refuses to arm.
+    ///
+    /// PX4 says that only when the result of a check changes, which may have been long ago.
+    pub fn run_checks(self) -> Option<Command> {
+        let command = Command::long(MavCmd::MAV_CMD_RUN_PREARM_CHECKS, [0.0; 7]);
+        (self == Self::Px4).then_some(command)
+    }
+
     /// What begins a take-off to `height` m above its home; `None` where it follows a setpoint up there.
     ///
     /// PX4 follows one in OFFBOARD: no second mode whose change may be refused in the air, no altitude above sea level, no global

@@ -76,6 +76,8 @@ pub(super) struct Arm {
     step: ArmStep,
     since: i64,
     sent: Sent,
+    /// Whether it has been asked, after a refusal, which of its checks fail.
+    is_asked_why: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -217,6 +219,7 @@ impl Task {
             step: ArmStep::Check,
             since: now,
             sent: Sent::new(now, CHECKS),
+            is_asked_why: false,
         })
     }
 
@@ -377,6 +380,13 @@ impl Session {
                 self.may_arm = true;
                 arm.sent
                     .poll(vehicle, Autopilot::arm(true, false), false, now);
+                if arm.sent.refused.is_some()
+                    && !std::mem::replace(&mut arm.is_asked_why, true)
+                    && let Some(checks) = self.autopilot.run_checks()
+                {
+                    // What it answers are texts.
+                    let _ = vehicle.begin(checks, arm.sent.until);
+                }
                 Ok(Step::Wait)
             }
         }
