@@ -465,7 +465,8 @@ class Autopilot:
         if number == 32:
             return MAV.MAVLink_local_position_ned_message(boot_ms, *v.p, *v.v)
         if number == 245:
-            return MAV.MAVLink_extended_sys_state_message(0, 1 if v.landed else 2)
+            # Neither autopilot believes that it is in the air once its motors are stopped.
+            return MAV.MAVLink_extended_sys_state_message(0, 2 if self.armed and not v.landed else 1)
         if number == 242:
             return MAV.MAVLink_home_position_message(0, 0, 0, 0, 0, 0, [1, 0, 0, 0], 0, 0, 0)
         if number == 33:
@@ -569,7 +570,7 @@ class Autopilot:
         OK, REFUSED, FAILED = MAV.MAV_RESULT_ACCEPTED, MAV.MAV_RESULT_TEMPORARILY_REJECTED, MAV.MAV_RESULT_FAILED
         if m.command == MAV.MAV_CMD_SET_MESSAGE_INTERVAL:
             number = int(m.param1)
-            known = self.message(number) is not None
+            known = self.message(number) is not None and not (number == 0 and option("slow_heartbeats", 0))
             if known:
                 self.intervals[number] = m.param2 / 1e6 if m.param2 > 0 else None
             self.acknowledge(m.command, OK if known else MAV.MAV_RESULT_DENIED)

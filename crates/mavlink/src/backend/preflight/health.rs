@@ -46,6 +46,8 @@ pub(crate) struct Health {
     /// Whether what the estimator must know, it knows.
     estimator: Option<(i64, bool)>,
     landed: Option<(i64, MavLandedState)>,
+    /// Since when it has reported that it is on the ground.
+    on_ground: Option<i64>,
     home: bool,
     /// How high it is above its home, m, and when it said so.
     above_home: Option<(i64, f64)>,
@@ -117,7 +119,12 @@ impl Health {
                         .intersects(F::EKF_CONST_POS_MODE | F::EKF_UNINITIALIZED);
                 self.estimator = Some((arrival, good));
             }
-            MavMessage::EXTENDED_SYS_STATE(m) => self.landed = Some((arrival, m.landed_state)),
+            MavMessage::EXTENDED_SYS_STATE(m) => {
+                let stands = m.landed_state == MavLandedState::MAV_LANDED_STATE_ON_GROUND;
+                let since = self.on_ground.unwrap_or(arrival);
+                self.on_ground = stands.then_some(since);
+                self.landed = Some((arrival, m.landed_state));
+            }
             MavMessage::HOME_POSITION(_) => self.home = true,
             MavMessage::GLOBAL_POSITION_INT(m) => {
                 self.above_home = Some((arrival, f64::from(m.relative_alt) * 1e-3));
@@ -358,6 +365,7 @@ mod tests {
             landed(MavLandedState::MAV_LANDED_STATE_ON_GROUND),
         ));
         assert!(!health.is_airborne(3) && health.stands(3));
+        assert!(health.stood(2, 3) && !health.stood(1, 3));
         assert!(!health.stands(3 + FRESH), "that was long ago");
     }
 

@@ -14,7 +14,7 @@ use super::preflight::Health;
 use super::setpoint::{Scaling, Setpoint};
 use crate::dialect::MavMessage;
 use crate::link::UrgentLine;
-use crate::telemetry::{Heartbeat, Telemetry};
+use crate::telemetry::{Heartbeat, Sample, Telemetry};
 use crate::{Ticket, Vehicle, VehicleError};
 
 use hover::Hover;
@@ -188,8 +188,7 @@ impl Session {
             let before = self.health.heartbeat;
             self.health.take(&received);
             if let MavMessage::HEARTBEAT(m) = &received.message {
-                let old = before.map(|sample| sample.value);
-                self.observe(old.as_ref(), &Heartbeat::from(m), received.arrival);
+                self.observe(before, &Heartbeat::from(m), received.arrival);
             }
         }
         self.watch_heartbeats(now);
@@ -297,7 +296,7 @@ impl Session {
 
 /// # Watching who has control
 impl Session {
-    fn observe(&mut self, old: Option<&Heartbeat>, new: &Heartbeat, now: i64) {
+    fn observe(&mut self, old: Option<Sample<Heartbeat>>, new: &Heartbeat, now: i64) {
         if self.urgent.is_begun() {
             let lands = self.autopilot.is_in(Mode::Land, new.custom_mode);
             if lands || !new.armed() {
@@ -318,14 +317,14 @@ impl Session {
         };
         let wanted = self.task.as_ref().and_then(Task::mode);
         let is_in = |mode| self.autopilot.is_in(mode, new.custom_mode);
-        let armed = old.is_some_and(Heartbeat::armed);
-        if armed && !new.armed() {
+        let armed = old.filter(|old| old.value.armed());
+        if let Some(armed) = armed.filter(|_| !new.armed()) {
             // Heartbeats that were lost may have told of the landing before.
             let lands = mode == Mode::Land || wanted == Some(Mode::Land);
             let asked = lands || self.task.as_ref().is_some_and(Task::disarms);
             if asked {
                 self.over("landed and disarmed");
-            } else if self.health.stands(now) {
+            } else if self.health.stood(armed.arrival, now) {
                 // The flight knows whether it was to land here.
                 self.over("stands and was disarmed, by its pilot or by itself");
             } else {
