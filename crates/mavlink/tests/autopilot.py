@@ -18,6 +18,8 @@ deaf=0                so many requests for COM_OBL_RC_ACT and GUID_OPTIONS are l
 safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
 refuse_arming=0       refuse to arm, with a reason; 2: for good
 refuse_modes=0 refuse_arms=0 refuse_takeoffs=0   so many changes of the mode, armings and take-offs are refused
+lost=0.0 lost_for=4.0   s after take-off its estimator knows its place no longer, for so long; it is told all the same, as PX4 does
+slow_heartbeats=0     one a second, whatever is asked for, as PX4 does
 blind=0               no position is told: 1 from the first request to change the mode on, 2 from arming on
 slow_arming=0.0       s from its acknowledgement until it is armed
 progress=0.0          so many s before it is acknowledged, a command is said to be in progress
@@ -474,10 +476,16 @@ class Autopilot:
         if number == 83:
             return MAV.MAVLink_attitude_target_message(boot_ms, 0, list(v.q), 0, 0, 0, self.u)
         if number == 230 and PX4:
-            return MAV.MAVLink_estimator_status_message(boot_ms * 1000, 0b101111, 0, 0, 0, 0, 0, 0, 0, 0)
+            # Of attitude, heights and velocity above the vertical, nothing else is left.
+            flags = 0b100101 if self.is_lost() else 0b101111
+            return MAV.MAVLink_estimator_status_message(boot_ms * 1000, flags, 0, 0, 0, 0, 0, 0, 0, 0)
         if number == 193 and not PX4:
-            return MAV.MAVLink_ekf_status_report_message(0b111111, 0, 0, 0, 0, 0)
+            return MAV.MAVLink_ekf_status_report_message(0b100101 if self.is_lost() else 0b111111, 0, 0, 0, 0, 0)
         return None
+
+    def is_lost(self):
+        since = self.now - self.took_off_at if self.took_off_at else -1
+        return 0 < option("lost", 0) <= since < option("lost", 0) + option("lost_for", 4.0)
 
     # What it hears.
     def receive(self):

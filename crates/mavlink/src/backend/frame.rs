@@ -86,6 +86,13 @@ impl Filler {
         put.group(INNER, gains.as_ref(), i64::MAX);
         put.fresh
     }
+
+    /// Marks position and velocity as unknown, whatever is sent of them.
+    pub fn lose_place(frame: &mut FrameMut) {
+        for (group, _) in [POSITION, LINEAR] {
+            frame.groups[group].valid = false;
+        }
+    }
 }
 
 struct Put<'a, 'b> {

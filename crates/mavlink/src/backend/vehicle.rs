@@ -207,14 +207,18 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             .next_tick
             .max(now.saturating_sub(self.period))
             .min(now);
-        let control = match &mut connected.commanded {
+        let (control, is_lost) = match &mut connected.commanded {
             Some(commanded) => {
                 commanded.session.run(&mut connected.vehicle, &state, now);
-                commanded.session.control()
+                let session = &commanded.session;
+                (session.control(), session.health.is_lost(now))
             }
-            None => 1.0,
+            None => (1.0, false),
         };
         let fresh = connected.filler.fill(&state, control, now, frame);
+        if is_lost {
+            Filler::lose_place(frame);
+        }
         connected.log_presence(&state, now);
         Ok(if fresh {
             ReadOutcome::Fresh

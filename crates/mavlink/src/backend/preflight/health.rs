@@ -186,6 +186,18 @@ impl Health {
         })
     }
 
+    /// Whether it reports that its estimator has lost attitude, velocity or position. It may go on sending them: PX4 sends what it reckons without
+    /// measurements, which drifts by metres.
+    pub fn is_lost(&self, now: i64) -> bool {
+        self.estimator
+            .is_some_and(|(at, good)| !good && now - at < FRESH)
+    }
+
+    /// Whether it reports that it is on the ground, and did so at `before` already: one without motors says so in the air, too.
+    pub fn stood(&self, before: i64, now: i64) -> bool {
+        self.stands(now) && self.on_ground.is_some_and(|since| since <= before)
+    }
+
     /// Reasons against arming at `now` that may go away with time; data older than `stale` ns are too old.
     pub fn faults(&self, state: &Telemetry, now: i64, stale: i64) -> Vec<String> {
         let mut faults = Vec::new();
@@ -396,6 +408,8 @@ mod tests {
         ] {
             health.take(&received(0, estimator(bits)));
             assert_eq!(!complains(&health), good, "{bits}");
+            assert_eq!(health.is_lost(1), !good, "{bits}");
+            assert!(!health.is_lost(FRESH), "that was long ago");
         }
     }
 

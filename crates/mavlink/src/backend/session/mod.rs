@@ -106,6 +106,8 @@ pub(crate) struct Session {
     restarts: u64,
     /// Whether heartbeats are missing.
     is_silent: bool,
+    /// Whether its estimator has lost its position.
+    is_lost: bool,
     /// Whether it has been asked to change to our mode.
     is_asked: bool,
     /// Whether it has been told to arm, and has not said since that it is armed or disarmed.
@@ -163,6 +165,7 @@ impl Session {
             hover_is_given: setup.hover_is_given,
             restarts: vehicle.telemetry().restarts(),
             is_silent: false,
+            is_lost: false,
             is_asked: false,
             may_arm: false,
             is_landing_past_a_call: false,
@@ -192,6 +195,7 @@ impl Session {
             }
         }
         self.watch_heartbeats(now);
+        self.watch_estimator(now);
         self.watch_restarts(state, now);
         if let Some((at, thrust)) = self.health.thrust.take()
             && matches!(self.stream, Stream::HoldPosition(_) | Stream::None)
@@ -356,6 +360,21 @@ impl Session {
             }
         }
         self.is_silent = is_silent;
+    }
+
+    /// Says when the estimator has lost what it flies by, and when it has it again.
+    fn watch_estimator(&mut self, now: i64) {
+        let is_lost = self.health.is_lost(now);
+        if std::mem::replace(&mut self.is_lost, is_lost) == is_lost || self.hold != Hold::Ours {
+            return;
+        }
+        if is_lost {
+            let what = "the vehicle's estimator has lost its position or velocity";
+            tracing::error!("{what}");
+            self.events.push(what.to_owned());
+        } else {
+            self.say("the vehicle's estimator knows its position again".to_owned());
+        }
     }
 
     fn watch_restarts(&mut self, state: &Telemetry, now: i64) {

@@ -63,6 +63,12 @@ impl Flight {
         self.frame.values[self.instance.description().value_index(name).unwrap()]
     }
 
+    fn is_valid(&self, group: &str) -> bool {
+        let groups = &self.instance.description().groups;
+        let place = groups.iter().position(|it| it == group).unwrap();
+        self.frame.groups[place].valid
+    }
+
     fn vector(&self, group: &str) -> Vector {
         ["x", "y", "z"].map(|axis| self.value(&format!("{group}.{axis}")))
     }
@@ -360,8 +366,10 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 25] = [
+    let cases: [fn(); 27] = [
         a_pilot_takes_over,
+        a_vehicle_whose_motors_a_pilot_stops_in_the_air_is_no_landed_one,
+        a_position_that_the_estimator_has_lost_is_not_flown_by,
         a_failsafe_is_told_with_its_reason,
         a_reason_that_comes_after_the_heartbeat_is_told,
         a_restart_ends_the_commanding,
@@ -448,6 +456,49 @@ fn a_pilot_takes_over() {
             .iter()
             .any(|(name, text)| name == "control" && text.contains("POSCTL"))
     );
+}
+
+/// It says at once that it is on the ground, as PX4 and ArduCopter do, and falls.
+fn a_vehicle_whose_motors_a_pilot_stops_in_the_air_is_no_landed_one() {
+    let options = ["pilot_disarms=9", "slow_heartbeats=1"];
+    let Some((flight, error)) = fly_until_lost("px4", &options) else {
+        return;
+    };
+    let expected = "the vehicle was disarmed, by its pilot or by itself";
+    assert!(error.message.starts_with(expected), "{error}");
+    flight.end();
+}
+
+/// PX4 goes on telling where it reckons to be, metres from where it is.
+fn a_position_that_the_estimator_has_lost_is_not_flown_by() {
+    for autopilot in ["px4", "ardupilot"] {
+        let settings = "set_parameters = true\n";
+        let Some(flight) = Flight::new(autopilot, &["lost=6"], settings) else {
+            return;
+        };
+        let mut flight = flight.unwrap();
+        flight.arm().unwrap();
+        flight.take_off().unwrap();
+        let set = flight.instance.description().command_set().unwrap();
+        let groups = ["pose.position", "pose.quaternion", "twist.linear"];
+        let mut valid = Vec::new();
+        let reference = Reference::at(flight.vector("pose.position"), 0.0, 0.0);
+        while valid.len() < 1400 && !valid.ends_with(&[[true; 3]; 300]) || valid.len() < 500 {
+            flight.read();
+            let commands = flight.law(set, &reference);
+            let time = flight.frame.time;
+            flight.instance.write(time, &commands).unwrap();
+            valid.push(groups.map(|group| flight.is_valid(group)));
+        }
+        let lost = valid.iter().filter(|it| **it == [false, true, false]);
+        // Four seconds, told once a second.
+        let seconds = lost.count() as f64 / RATE;
+        assert!((2.5..5.5).contains(&seconds), "{autopilot}: {seconds} s");
+        let (_, lines) = flight.end();
+        let (_, events) = lines.iter().find(|(name, _)| name == "events").unwrap();
+        let told = "the vehicle's estimator has lost its position or velocity; the vehicle's estimator knows its position again";
+        assert!(events.contains(told), "{events}");
+    }
 }
 
 fn a_failsafe_is_told_with_its_reason() {
