@@ -348,8 +348,15 @@ impl Pilot {
     fn failsafe(&mut self, time: i64) -> Decision {
         let descends = self.supervisor().mode() != Mode::HoldPosition;
         let parts = &mut self.parts;
-        let since = match self.failsafe {
-            Some((since, known)) if known == descends => since,
+        let since = match &mut self.failsafe {
+            Some((since, known)) if *known == descends => {
+                // One that stands would else be led so far below the ground that it turns over to follow.
+                if descends && touchdown::rests(parts) {
+                    let before = self.controlled.unwrap_or(time);
+                    *since = since.saturating_add(time.saturating_sub(before)).min(time);
+                }
+                *since
+            }
             _ => {
                 parts.guidance.begin_failsafe(descends, &parts.predictor);
                 self.failsafe = Some((time, descends));

@@ -356,12 +356,12 @@ impl Supervisor {
         }
         let since = *self.good_since.get_or_insert(time);
         let back = time.saturating_sub(since) >= self.policy.hold;
-        let may_resume = cause.is_of_frames() && self.mode != Mode::Landing && !self.stays_down;
-        let resume = back && self.policy.resume && may_resume;
-        let trigger = if resume {
-            Trigger::Resume
-        } else {
-            Trigger::GoodFrame
+        let has_returned = back && cause.is_of_frames() && self.mode != Mode::Landing;
+        let trigger = match (has_returned, self.stays_down) {
+            // It may lie far from where the descent leads, and must not be flown there over the ground.
+            (true, true) => Trigger::Expired,
+            (true, false) if self.policy.resume => Trigger::Resume,
+            _ => Trigger::GoodFrame,
         };
         self.go(time, trigger, None)
     }

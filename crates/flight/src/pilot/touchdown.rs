@@ -11,10 +11,12 @@ const STUCK: f64 = 0.5;
 const UNLOADED: f64 = 0.5;
 /// … for this long (ns) stands on the ground: in the air it would by now fall at 5 m/s, …
 const TOUCHDOWN: i64 = 1_000_000_000;
-/// … if it takes our commands: it has sunk as told for this long, s, …
+/// … if it takes our commands: it has sunk as told for this long, s (and not otherwise for as long since: estimated velocities are noisy), …
 const FOLLOWED: f64 = 0.3;
 /// … or it is not further than this, m, from where it stood when it was armed, or above the known ground.
 const NEAR: f64 = 0.3;
+/// One whose rotors carry less than this fraction of its weight, and that does not sink, is led no further down.
+const RESTING: f64 = 0.3;
 /// A vehicle that does not sink for this long, ns, although its rotors hardly carry it, is no longer commanded: nobody knows whether it stands.
 const DEAF: i64 = 10_000_000_000;
 
@@ -37,6 +39,8 @@ pub(super) struct Touchdown {
     last: Option<i64>,
     /// How long it has sunk as told in this failsafe, s.
     followed: f64,
+    /// How long it has moved otherwise since, s.
+    strayed: f64,
 }
 
 impl Touchdown {
@@ -82,7 +86,8 @@ impl Touchdown {
 
     /// No failsafe flies the vehicle.
     pub(super) fn restart(&mut self) {
-        (self.since, self.last, self.followed) = (None, None, 0.0);
+        (self.since, self.last) = (None, None);
+        (self.followed, self.strayed) = (0.0, 0.0);
     }
 
     /// The state of this tick is not measured.
@@ -109,14 +114,17 @@ impl Touchdown {
         let elapsed = self.last.map_or(0, |last| time.saturating_sub(last));
         self.last = Some(time);
         let (rate, is_unloaded) = (parts.descent_rate, is_unloaded(parts));
-        if !is_stuck(climbing, rate) {
-            // Whatever it sinks by without its thrust is nothing that it was told.
-            let as_told = (-2.0 * rate..0.0).contains(&climbing);
-            self.followed = if as_told && !is_unloaded {
-                self.followed + seconds(elapsed)
-            } else {
-                0.0
-            };
+        // Whatever it sinks by without its thrust is nothing that it was told.
+        let as_told = (-2.0 * rate..0.0).contains(&climbing) && !is_unloaded;
+        if is_stuck(climbing, rate) {
+            self.strayed = 0.0;
+        } else if as_told {
+            (self.followed, self.strayed) = (self.followed + seconds(elapsed), 0.0);
+        } else {
+            self.strayed += seconds(elapsed);
+            if self.strayed > FOLLOWED {
+                self.followed = 0.0;
+            }
         }
         if !(is_stuck(climbing, rate) && is_unloaded && may_sink && !self.lands_by_itself) {
             self.since = None;
@@ -171,6 +179,13 @@ pub(super) fn motion(parts: &Parts) -> Option<(Vector3<f64>, Vector3<f64>)> {
 /// Its height and vertical velocity.
 fn vertical(parts: &Parts) -> Option<(f64, f64)> {
     motion(parts).map(|(position, velocity)| (position.z, velocity.z))
+}
+
+/// Whether the vehicle hardly is carried by its rotors and does not sink: it stands, or flies by itself.
+pub(super) fn rests(parts: &Parts) -> bool {
+    let carried = parts.guidance.weight_fraction();
+    let is_light = carried.is_some_and(|carried| carried < RESTING);
+    is_light && vertical(parts).is_some_and(|(_, climbing)| is_stuck(climbing, parts.descent_rate))
 }
 
 fn is_stuck(climbing: f64, descent_rate: f64) -> bool {

@@ -68,6 +68,41 @@ fn a_vehicle_that_lies_on_the_ground_after_a_gap_does_not_fly_on() {
     );
 }
 
+/// A real PX4 whose link was lost came down by its own failsafe, 3 m from where the descent meant it to be: it lay there for half a minute while
+/// the descent leaned towards that place, with three times the thrust of a hover in the end.
+#[test]
+fn a_vehicle_that_lies_elsewhere_after_a_gap_lands_by_itself() {
+    let ((vehicle, journal), mut nowhere) = (troubled(Trouble::FallsAside), Discard);
+    let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
+    let mut flight = Flight::new(&hovering(&set), vehicle, &mut nowhere).unwrap();
+    let told = |what| journal.lock().unwrap().contains(&what);
+    // Six seconds.
+    let end = (0..3000).find_map(|_| flight.tick());
+    assert!(told("land"), "{:?}", journal.lock().unwrap());
+    let summary = flight.finish(end.unwrap());
+    let resumed = summary.interventions.resumed;
+    assert_eq!((summary.verdict, resumed), (Verdict::SafetyStop, 0));
+}
+
+/// A real PX4 that a descent had brought down, lower than where it was armed, lay there for half a minute: its noisy velocity made it seem not to
+/// have sunk as told, and it was led ever further below the ground until it turned over with full thrust.
+#[test]
+fn a_vehicle_that_lies_below_where_it_was_armed_is_down() {
+    let ((vehicle, journal), mut nowhere) = (troubled(Trouble::LiesBelow), Discard);
+    let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
+    let mut flight = Flight::new(&hovering(&set), vehicle, &mut nowhere).unwrap();
+    let told = |what| journal.lock().unwrap().contains(&what);
+    while !told("write") {
+        assert_eq!(flight.tick(), None);
+    }
+    assert_eq!(flight.end(End::Interrupted), None);
+    // Three seconds in the air, six to come down, and six on the ground.
+    let end = (0..7500).find_map(|_| flight.tick());
+    assert_eq!(end, Some(End::Interrupted));
+    flight.finish(End::Interrupted);
+    assert!(told("disarm"), "{:?}", journal.lock().unwrap());
+}
+
 /// The state stands still until both are in time again, and then the position is where the climb has led.
 #[test]
 fn a_position_beside_a_late_attitude_does_not_jump() {

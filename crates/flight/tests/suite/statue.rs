@@ -54,6 +54,8 @@ pub enum Trouble {
     Jumps,
     /// It comes down from the five hundredth on, disarms itself at the seven hundredth, and refuses to land.
     Lands,
+    /// It comes down from the hundredth command on to 0.8 m below where it was armed, and lies there; its velocity is noisy. It refuses to land.
+    LiesBelow,
     /// It says that it is armed, but its frames do not.
     StaysDisarmed,
     /// From the hundredth command on its frames do not tell whether it is armed, nor who controls it.
@@ -70,6 +72,8 @@ pub enum Trouble {
     WasArmed,
     /// It is not heard for 0.6 s from the three hundredth command on, and lies on the ground then.
     Falls,
+    /// The same, 3 m beside where it was.
+    FallsAside,
     /// Its attitude comes late while it climbs.
     LateAttitude,
     /// Its times are microseconds.
@@ -78,6 +82,8 @@ pub enum Trouble {
 
 /// Reads that a landing takes.
 const LANDING: u32 = 5;
+/// Where one lies that comes down below where it was armed, m.
+const LIES: f64 = -0.8;
 /// How far a vehicle that lands by itself comes down in a tick of 2 ms, m.
 const SINKS: f64 = 0.005;
 
@@ -103,7 +109,8 @@ impl Backend for Statue {
         if self.is_gone() {
             return Ok(ReadOutcome::None);
         }
-        if self.trouble == Trouble::Falls && self.commands >= 300 && self.silent < 300 {
+        let falls = matches!(self.trouble, Trouble::Falls | Trouble::FallsAside);
+        if falls && self.commands >= 300 && self.silent < 300 {
             (self.silent, self.height) = (self.silent + 1, 0.0);
             return Ok(ReadOutcome::None);
         }
@@ -135,10 +142,21 @@ impl Backend for Statue {
             *frame.time /= 1000;
         }
         frame.values.fill(0.0);
+        if self.trouble == Trouble::FallsAside && self.silent > 0 {
+            frame.values[0] = 3.0;
+        }
         frame.values[2] = self.height;
         frame.values[3] = 1.0;
         if self.comes_down() {
             frame.values[9] = -SINKS / 0.002;
+        }
+        if self.trouble == Trouble::LiesBelow && self.commands >= 100 {
+            let is_noise = self.commands % 700 < 5;
+            frame.values[9] = match self.height > LIES {
+                true => -0.5,
+                false if is_noise => -0.3,
+                false => 0.0,
+            };
         }
         let vehicle = [f64::from(u8::from(self.armed)), 1.0];
         frame.values[13..].copy_from_slice(&match self.trouble {
@@ -168,6 +186,9 @@ impl Backend for Statue {
         }
         if self.trouble == Trouble::Jumps && self.commands >= 300 {
             self.height = 0.0;
+        }
+        if self.trouble == Trouble::LiesBelow && self.commands >= 100 {
+            self.height = (self.height - 0.001).max(LIES);
         }
         if self.trouble == Trouble::Lands && self.commands >= 500 {
             let height = (self.height - SINKS).max(0.0);
@@ -246,6 +267,7 @@ impl Backend for Statue {
             Trouble::CannotLand
                 | Trouble::Jumps
                 | Trouble::Lands
+                | Trouble::LiesBelow
                 | Trouble::Mute
                 | Trouble::WasArmed
         ) {
