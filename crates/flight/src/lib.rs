@@ -46,7 +46,7 @@ pub use fly_log::{Destination, Histogram, LogError, Timing};
 pub use messages::Message;
 pub use numbers::short_numbers;
 pub use plant::{Plant, PlantSummary};
-pub use prepare::usual_response;
+pub use prepare::{check_signals, usual_response};
 pub use recorder::Punctuality;
 pub use replay::{CommandDifference, Comparison};
 pub use sink::{Discard, McapFile, Memory, MemoryControl, MemoryRow, Sink};

@@ -10,6 +10,7 @@ use fly_hal::signal::recorded_command;
 use fly_hal::{Clock, CommandSet, Description, Instance, PluginInfo, ReferenceSource};
 use fly_log::{FlightHeader, Header, Pace};
 use fly_mechanics::Vehicle;
+use fly_mechanics::measurements::Measurements;
 
 use crate::backend::{self, Backend};
 use crate::binding::Binding;
@@ -36,6 +37,20 @@ use crate::truth::Truth;
 
 /// How long a backend may take to deliver its first complete frame, ns of the backend's clock.
 const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
+
+/// Checks that a backend measures the state of the configured system and takes its commands, as [`Flight::new`] does.
+///
+/// # Errors
+/// [`FlightError`]: a signal is missing, or the estimator lacks one.
+pub fn check_signals(configuration: &Configuration, backend: &Instance) -> Result<(), FlightError> {
+    let (name, model) = (&backend.info().name, &configuration.system.model);
+    let (_, given) = estimation(configuration, name, backend.description())?;
+    let measurements = Measurements::new(model, Measurements::tracked(model));
+    let groups = measurements.groups().iter().map(|group| group.name.clone());
+    let commands = configuration.system.inputs.command_names();
+    Binding::new(name, &given, &groups.collect::<Vec<_>>(), commands)?;
+    Ok(())
+}
 
 /// How many exceeded limits are listed in the summary.
 const EXCEEDED: usize = 16;

@@ -784,6 +784,53 @@ plugin = "sim"
     common::contains(&stderr, "the mesh has no triangles");
     let (tree, _) = folder.ends(&["system", "arm.urdf", "--toml", "--mesh-dir", "flat"], 0);
     common::contains(&tree, "mesh = '''");
+    // Beside a file that is named without a folder, too.
+    std::fs::create_dir_all(folder.path("arm")).unwrap();
+    folder.write("arm/tetrahedron.obj", tetrahedron);
+    let (tree, _) = folder.ends(&["system", "arm.urdf", "--toml"], 0);
+    common::contains(&tree, "mesh = '''");
+}
+
+/// Signals are connected by number: what a plant of its own has in another order, or lacks, is told before it flies.
+#[test]
+fn a_plant_of_other_joints_is_told() {
+    let folder = Folder::new();
+    let arm = |names: &[&str]| {
+        let parts = names.iter().map(|name| {
+            format!("[bodies.{name}]\njoint = {{ type = \"revolute\", axis = [0, 0, 1] }}\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n[[motors]]\njoint = \"{name}\"\n")
+        });
+        format!("name = \"arm\"\n{}", parts.collect::<String>())
+    };
+    folder.write("arm.toml", &arm(&["a", "b"]));
+    folder.write("swapped.toml", &arm(&["b", "a"]));
+    folder.write("short.toml", &arm(&["a"]));
+    folder.write(
+        "flight.toml",
+        "vehicle = \"arm.toml\"\nflight = { duration = 0.2, rate_hz = 100 }\nreference = { kind = \"rest\", joints = { a = 0.1, b = -0.1 } }\n\
+         backend = { plugin = \"sim\", sim.vehicle = \"arm.toml\" }\n[controller]\napproach = \"computed_torque\"\n\
+         gains = { a = { stiffness = 9, damping = 6 }, b = { stiffness = 9, damping = 6 } }\n",
+    );
+    let config = ["--config", "flight.toml"];
+    let with = |plant: &str| format!("backend.sim.vehicle=\"{plant}.toml\"");
+    let check = |plant: &str, code: i32| {
+        let set = with(plant);
+        folder.ends(&[&["check"], &config[..], &["--set", &set]].concat(), code)
+    };
+    let (_, warnings) = check("arm", 0);
+    assert!(!warnings.contains("by number"), "{warnings}");
+    let (_, warnings) = check("swapped", 0);
+    common::contains(
+        &warnings,
+        "`joint.0` is `b` in `backend.sim.vehicle` and `a` in the vehicle",
+    );
+    let (findings, _) = check("short", 5);
+    common::contains(&findings, "does not measure `joint.1");
+    let set = with("short");
+    let sweep = ["sweep", "--flights", "2", "--out", "swept", "--set", &set];
+    let (_, errors) = folder.ends(&[&sweep[..], &config].concat(), 3);
+    common::contains(&errors, "does not measure `joint.1");
+    let flown = folder.files().iter().any(|name| name.starts_with("swept."));
+    assert!(!flown, "nothing was flown");
 }
 
 /// A nut that hardly swings out of where it is held is stable, if slow, for `fly check` as for `fly tune`; the least lag that it tolerates is found.

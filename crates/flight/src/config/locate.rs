@@ -75,9 +75,10 @@ fn included(
         }
     }
     let path = by.source.resolve(name);
+    // A copy of a shipped file in another folder names the others as that does.
     match (
         read(&path, &path.to_string_lossy(), Some(by)),
-        shipped::find(name),
+        shipped::find(&joined("", name)),
     ) {
         (Ok(source), _) => Ok(source),
         (Err(Unread::Missing), Some(shipped)) => Ok(shipped_source(shipped, Some(by))),

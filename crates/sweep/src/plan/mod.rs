@@ -14,7 +14,7 @@ use fly_flight::config::{
     Assignment, ConfigError, Configuration, Diagnostic, Document, Options, SourceSpan, Template,
     sweep,
 };
-use fly_flight::{FlightError, backend};
+use fly_flight::{FlightError, backend, check_signals};
 use fly_hal::{Clock, SearchPath};
 
 use crate::outcome;
@@ -296,7 +296,7 @@ impl Plan {
                 diagnostic.help("choose one with --backend sim").into(),
             ));
         }
-        Ok(())
+        check_signals(&configuration, backend.instance())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fly_flight::estimation::Estimation;
-use fly_flight::{Discard, End, Flight};
+use fly_flight::{Discard, End, Flight, check_signals};
 use fly_hal::{Clock, Plugin, SearchPath};
 use tracing::subscriber::NoSubscriber;
 
@@ -66,7 +66,12 @@ pub(super) fn check<'a>(
             Err(error) => findings.problem("estimator", error),
         }
     }
-    findings.passed("signals", signals);
+    // With an estimator, a whole flight was begun.
+    let measuring = estimating.filter(|configuration| configuration.estimator.is_none());
+    match measuring.map(|configuration| check_signals(configuration, instance)) {
+        Some(Err(error)) => findings.problem("signals", error),
+        _ => findings.passed("signals", signals),
+    }
     Ok(())
 }
 

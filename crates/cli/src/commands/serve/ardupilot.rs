@@ -39,7 +39,7 @@ pub fn listen(address: SocketAddr, rate: f64) -> Result<UdpSocket, Failure> {
 
 /// Answers frames until the end.
 pub fn serve(
-    socket: UdpSocket,
+    socket: &UdpSocket,
     served: &mut Served,
     pace: Pace,
     until: Until,

@@ -91,7 +91,7 @@ pub fn run(
     let pace = Pace::new(command.speed);
     let ended = match link {
         Listening::Px4(link) => px4::serve(&link, section.origin, &mut served, pace, until),
-        Listening::Ardupilot(link) => ardupilot::serve(link, &mut served, pace, until),
+        Listening::Ardupilot(link) => ardupilot::serve(&link, &mut served, pace, until),
     };
     let failed = ended.err();
     let name = configuration.document.name();

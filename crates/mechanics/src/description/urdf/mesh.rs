@@ -71,8 +71,9 @@ pub(super) fn find(reference: &str, folders: &MeshFolders) -> Result<PathBuf, No
 
 /// Everywhere it may be, what is likeliest first.
 fn places(reference: &str, folders: &MeshFolders) -> Vec<PathBuf> {
+    // A file that is named without a folder is in the current one.
     let own = folders.of_file.as_ref();
-    let own = own.and_then(|folder| std::path::absolute(folder).ok());
+    let own = own.and_then(|folder| std::path::absolute(Path::new(".").join(folder)).ok());
     let mut places: Vec<PathBuf> = Vec::new();
     let packaged = ["package://", "model://"];
     let packaged = packaged

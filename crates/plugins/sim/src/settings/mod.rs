@@ -2,6 +2,7 @@
 
 mod closing;
 mod contact;
+mod correspondence;
 mod faults;
 mod ground;
 mod initial;

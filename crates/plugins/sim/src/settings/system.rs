@@ -10,6 +10,7 @@ use fly_mechanics::multibody::BodyId;
 use toml::de::DeValue;
 
 use super::contact::longest_step;
+use super::correspondence;
 use super::variant::Variant;
 use crate::contacts::Contacts;
 use crate::plant::{Plant, Start};
@@ -28,7 +29,7 @@ pub(super) fn read(own: Option<&toml::Spanned<DeValue>>, vehicle: &str) -> Resul
                 .in_configuration(span),
         );
     };
-    System::from_table(entries, span).map_err(|error| {
+    let read = System::from_table(entries, span).map_err(|error| {
         let mut ours = described(&error);
         ours.message.insert_str(
             0,
@@ -39,7 +40,13 @@ pub(super) fn read(own: Option<&toml::Spanned<DeValue>>, vehicle: &str) -> Resul
             },
         );
         ours.in_configuration(error.span.clone())
-    })
+    });
+    if let (Ok(plant), Ok(model)) = (&read, System::from_toml(vehicle)) {
+        for doubt in correspondence::doubts(plant, &model) {
+            tracing::warn!("{doubt}");
+        }
+    }
+    read
 }
 
 fn described(error: &DescriptionError) -> Error {
