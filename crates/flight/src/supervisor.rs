@@ -124,6 +124,8 @@ pub struct Supervisor {
     mode: Mode,
     /// Frame time of the last command computed from a good frame; before the first command, of the first good frame.
     last_good: i64,
+    /// What was wrong with the last frame that was not good, since there was a good one.
+    seen: Option<Fault>,
     /// Frame time of the first unsent command, until the backend sends one again.
     unsent_since: Option<i64>,
     /// When (frame time, ns) and why the current failsafe began.
@@ -148,6 +150,7 @@ impl Supervisor {
             policy,
             mode: Mode::Disarmed,
             last_good: 0,
+            seen: None,
             unsent_since: None,
             failsafe: None,
             stays_down: false,
@@ -181,8 +184,10 @@ impl Supervisor {
 impl Supervisor {
     /// A tick at `time` (ns) brought a usable frame, or a fault.
     pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
-        if frame.is_ok() {
-            self.last_frame = time;
+        match frame {
+            Ok(()) => (self.last_frame, self.seen) = (time, None),
+            Err(Fault::Missing) => {}
+            Err(fault) => self.seen = Some(fault),
         }
         if self.mode.is_failsafe() {
             return self.failsafe(time, frame);
@@ -194,6 +199,8 @@ impl Supervisor {
             }
             Ok(()) if self.was_blocked(time) => self.lost(time, Fault::Gap),
             Ok(()) => self.go(time, Trigger::GoodFrame, None),
+            // Between two frames that are not good, what is wrong with them counts.
+            Err(Fault::Missing) => self.lost(time, self.seen.unwrap_or(Fault::Missing)),
             Err(fault) => self.lost(time, fault),
         }
     }

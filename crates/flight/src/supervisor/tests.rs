@@ -27,7 +27,7 @@ fn skipping() -> Supervisor {
     Supervisor::new(policy(OnLoss::Skip, i64::MAX))
 }
 
-/// Runs ticks of 10 ms, one per character: `.` good frame, `x` missing, `c` good frame whose command is refused.
+/// Runs ticks of 10 ms, one per character: `.` good frame, `x` missing, `i` invalid, `c` good frame whose command is refused.
 /// Returns one letter per tick: Control, Hold, Failsafe, Pause, Wait, Stop.
 fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
     ticks
@@ -35,10 +35,10 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
         .zip(0..)
         .map(|(tick, index)| {
             let time = index * 10 * MS;
-            let frame = if tick == 'x' {
-                Err(Fault::Missing)
-            } else {
-                Ok(())
+            let frame = match tick {
+                'x' => Err(Fault::Missing),
+                'i' => Err(Fault::Invalid(0)),
+                _ => Ok(()),
             };
             let mut action = supervisor.frame(time, frame);
             if tick == 'c' && matches!(action, Action::Control | Action::Failsafe) {
@@ -58,6 +58,22 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
             }
         })
         .collect()
+}
+
+/// Where telemetry is slower than the loop, most ticks bring no frame.
+#[test]
+fn what_was_wrong_with_the_last_frame_is_told() {
+    for (ticks, fault) in [
+        ("..xxxxxx", Fault::Missing),
+        ("..ixxxxx", Fault::Invalid(0)),
+        ("..xxixxx", Fault::Invalid(0)),
+        (".ix.xxxxxx", Fault::Missing),
+    ] {
+        let mut supervisor = descending(i64::MAX);
+        run(&mut supervisor, ticks);
+        let given_up = supervisor.report().given_up.map(|(_, fault)| fault);
+        assert_eq!(given_up, Some(fault), "{ticks}");
+    }
 }
 
 #[test]
