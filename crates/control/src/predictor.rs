@@ -261,7 +261,7 @@ impl StatePredictor {
     /// If there is no such group, or `numbers` is shorter than it.
     pub fn measure(&mut self, group: usize, numbers: &[f64]) {
         if let Some(past) = &mut self.past {
-            past.measure(&self.measurements, group, numbers);
+            past.measure(group, numbers);
         }
         self.set(group, numbers);
     }
@@ -330,7 +330,7 @@ impl StatePredictor {
         let duration = duration.max(0.0);
         self.begin(commands);
         let Some(mut delay) = self.delay.take() else {
-            return self.integrate(commands, duration);
+            return self.integrate(commands, duration, STEP);
         };
         delay.on_their_way.send(commands);
         self.integrate_delayed(&mut delay, duration.min(f64::from(MOST_STEPS) * STEP));
@@ -371,7 +371,7 @@ impl StatePredictor {
             let time = (delay.on_their_way)
                 .in_effect(done, &mut delay.acting)
                 .min(left);
-            self.integrate(&delay.acting, time);
+            self.integrate(&delay.acting, time, STEP);
             if time >= left {
                 break;
             }
@@ -379,14 +379,14 @@ impl StatePredictor {
         }
     }
 
-    /// Integrates the state over `duration` s under the acting commands.
-    fn integrate(&mut self, commands: &[f64], duration: f64) {
+    /// Integrates the state over `duration` s under the acting commands, by steps of at most `longest` s.
+    fn integrate(&mut self, commands: &[f64], duration: f64, longest: f64) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         // between 1 and the limit
-        let steps = (duration / STEP - ROUNDING)
+        let steps = (duration / longest - ROUNDING)
             .ceil()
             .clamp(1.0, f64::from(MOST_STEPS)) as u32;
-        let step = (duration / f64::from(steps)).min(STEP);
+        let step = (duration / f64::from(steps)).min(longest);
         let Self {
             system,
             motion,

@@ -32,8 +32,9 @@ impl Observation {
     /// Marks those of the valid groups as frozen, by their indices in the binding, that are: none of them is used.
     pub fn freeze(&mut self, binding: &Binding, is_frozen: impl Fn(usize) -> bool) {
         for (index, (read, state)) in self.groups.iter_mut().zip(&binding.state).enumerate() {
-            if is_frozen(index) {
-                read.1 = read.1.and(Err(Fault::Frozen(state.group.group)));
+            // What is late as well is no better.
+            if is_frozen(index) && matches!(read.1, Ok(()) | Err(Fault::Stale(_))) {
+                read.1 = Err(Fault::Frozen(state.group.group));
             }
         }
     }
@@ -251,6 +252,16 @@ mod tests {
         let news: Vec<_> = observation.news(&mut known).collect();
         assert_eq!(news, [0, 3]);
         assert_eq!(known, [1000, 900, 950, 1000]);
+    }
+
+    #[test]
+    fn what_is_frozen_is_not_used_late() {
+        let (binding, mut frame) = binding();
+        frame.groups[2].stamp = 999 - STALE;
+        let mut observation = Observation::new(&binding);
+        observation.read(&binding, &frame, 1000, STALE);
+        observation.freeze(&binding, |group| group == 2);
+        assert_eq!(observation.late(&binding, &frame, &mut [0; 4]).count(), 0);
     }
 
     #[test]

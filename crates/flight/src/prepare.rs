@@ -200,9 +200,6 @@ fn control_began(configuration: &Configuration, description: &Description) -> Op
     Some(began)
 }
 
-/// States that are remembered for measurements that come late: those of half a second at least, at 500 Hz.
-const PAST: usize = 256;
-
 /// Predicts the state between measurements and at the time when commands act.
 fn predictor(
     configuration: &Configuration,
@@ -223,7 +220,7 @@ fn predictor(
         ReferenceSource::Recorded => predictor,
         ReferenceSource::Configured => predictor
             .with_delay(configuration.controller.actuators.delay)
-            .with_past(PAST),
+            .with_past(),
     })
 }
 

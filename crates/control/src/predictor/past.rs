@@ -1,6 +1,7 @@
 //! The last states of a prediction, in which a measurement that comes late is put where it belongs.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use fly_mechanics::System;
 use fly_mechanics::integrate::SystemState;
@@ -8,8 +9,17 @@ use fly_mechanics::measurements::Measurements;
 
 use super::{StatePredictor, seconds};
 
-/// States nearer to each other than this, ns, without a measurement between them, are one.
+/// States nearer to each other than this, ns, are one.
 const SPACING: i64 = 5_000_000;
+
+/// How far back a measurement may be, ns.
+const LONGEST: i64 = 500_000_000;
+
+/// So many states are as long ago, and two more.
+const MOMENTS: usize = 102;
+
+/// Longest integration step from one of them to the next, s.
+const STEP: f64 = 5e-3;
 
 /// The states of the past, the oldest first.
 pub(super) struct Past {
@@ -37,11 +47,12 @@ struct Moment {
 struct Measured {
     groups: Vec<bool>,
     values: Vec<f64>,
+    /// The places of the groups' values.
+    ranges: Vec<Range<usize>>,
 }
 
 impl Past {
     pub(super) fn new(
-        moments: usize,
         system: &System,
         measurements: &Measurements,
         motion: &SystemState<f64>,
@@ -49,6 +60,9 @@ impl Past {
         let measured = Measured {
             groups: vec![false; measurements.groups().len()],
             values: vec![0.0; measurements.dim()],
+            ranges: (measurements.groups().iter())
+                .map(|group| group.range.clone())
+                .collect(),
         };
         let moment = || Moment {
             time: i64::MIN,
@@ -58,15 +72,15 @@ impl Past {
             is_commanded: false,
         };
         Self {
-            moments: (0..moments.max(1)).map(|_| moment()).collect(),
+            moments: (0..MOMENTS).map(|_| moment()).collect(),
             measured,
             outdated: None,
         }
     }
 
     /// Takes what was measured just now.
-    pub(super) fn measure(&mut self, measurements: &Measurements, group: usize, numbers: &[f64]) {
-        self.measured.set(measurements, group, numbers);
+    pub(super) fn measure(&mut self, group: usize, numbers: &[f64]) {
+        self.measured.set(group, numbers);
     }
 
     /// Takes the commands of the time that follows.
@@ -78,27 +92,36 @@ impl Past {
     }
 
     fn remember(&mut self, time: i64, motion: &SystemState<f64>) {
-        let last = self.moments.back().map_or(i64::MIN, |last| last.time);
+        let [before, last] = self.newest_times();
         if time < last {
             // Another clock.
-            self.moments
-                .iter_mut()
-                .for_each(|moment| moment.time = i64::MIN);
-        } else if time.saturating_sub(last) < SPACING && !self.measured.any() {
-            return;
+            let times = self.moments.iter_mut().map(|moment| &mut moment.time);
+            times.for_each(|time| *time = i64::MIN);
+            self.outdated = None;
         }
-        self.moments.rotate_left(1);
+        // All are apart but for the last one, which stands for those since the one before.
+        if last == i64::MIN || time < last || last.saturating_sub(before) >= SPACING {
+            self.moments.rotate_left(1);
+            self.outdated = self.outdated.map(|first| first.saturating_sub(1));
+            if let Some(moment) = self.moments.back_mut() {
+                moment.measured.groups.fill(false);
+            }
+        }
         if let Some(moment) = self.moments.back_mut() {
             moment.time = time;
-            moment
-                .motion
-                .configuration
-                .copy_from_slice(&motion.configuration);
-            moment.motion.velocity.copy_from_slice(&motion.velocity);
-            std::mem::swap(&mut moment.measured, &mut self.measured);
+            (moment.motion.configuration).copy_from_slice(&motion.configuration);
+            (moment.motion.velocity).copy_from_slice(&motion.velocity);
+            moment.measured.add(&self.measured);
             moment.is_commanded = false;
         }
         self.measured.groups.fill(false);
+    }
+
+    /// The times of the last moment but one and of the last one, ns.
+    fn newest_times(&self) -> [i64; 2] {
+        let mut times = self.moments.iter().rev().map(|moment| moment.time);
+        let last = times.next().unwrap_or(i64::MIN);
+        [times.next().unwrap_or(i64::MIN), last]
     }
 
     /// The moment nearest to a time, ns; `None` for a time before the first.
@@ -126,25 +149,30 @@ impl Past {
 }
 
 impl Measured {
-    fn set(&mut self, measurements: &Measurements, group: usize, numbers: &[f64]) {
-        let range = measurements.groups()[group].range.clone();
+    fn set(&mut self, group: usize, numbers: &[f64]) {
+        let range = self.ranges[group].clone();
         let length = range.len();
         self.values[range].copy_from_slice(&numbers[..length]);
         self.groups[group] = true;
     }
 
-    fn any(&self) -> bool {
-        self.groups.iter().any(|is_measured| *is_measured)
+    /// Replaces what a newer one holds.
+    fn add(&mut self, newer: &Self) {
+        for (group, _) in newer.groups.iter().enumerate().filter(|(_, is)| **is) {
+            let range = self.ranges[group].clone();
+            self.values[range.clone()].copy_from_slice(&newer.values[range]);
+            self.groups[group] = true;
+        }
     }
 }
 
 /// # Late measurements
 impl StatePredictor {
-    /// Keeps this many states for [`measure_late`](Self::measure_late): one per [`remember`](Self::remember) that follows a
-    /// measurement, or else per 5 ms.
+    /// Keeps the states of the last half a second for [`measure_late`](Self::measure_late), those of each
+    /// [`remember`](Self::remember) but at most one per 5 ms.
     #[must_use]
-    pub fn with_past(mut self, moments: usize) -> Self {
-        let past = Past::new(moments, &self.system, &self.measurements, &self.motion);
+    pub fn with_past(mut self) -> Self {
+        let past = Past::new(&self.system, &self.measurements, &self.motion);
         self.past = Some(past);
         self
     }
@@ -157,7 +185,8 @@ impl StatePredictor {
     }
 
     /// Puts a measurement of the past, at `time` (ns), beside what was measured then, as [`measure`](Self::measure) does for
-    /// one of the present. Returns whether that time is remembered. [`revise`](Self::revise) then follows it to the present.
+    /// one of the present. Earlier measurements of the group that came later count no longer. Returns whether that time is
+    /// remembered, half a second at most. [`revise`](Self::revise) then follows it to the present.
     ///
     /// # Panics
     /// If there is no such group, or `numbers` is shorter than it.
@@ -165,12 +194,17 @@ impl StatePredictor {
         let Some(past) = &mut self.past else {
             return false;
         };
-        let Some(index) = past.nearest(time) else {
+        let [_, last] = past.newest_times();
+        let Some(index) = past
+            .nearest(time)
+            .filter(|_| last.saturating_sub(time) <= LONGEST)
+        else {
             return false;
         };
-        past.moments[index]
-            .measured
-            .set(&self.measurements, group, numbers);
+        for moment in past.moments.range_mut(index..) {
+            moment.measured.groups[group] = false;
+        }
+        past.moments[index].measured.set(group, numbers);
         past.outdated = Some(past.outdated.map_or(index, |first| first.min(index)));
         true
     }
@@ -204,7 +238,7 @@ impl StatePredictor {
                     .copy_from_slice(&self.motion.configuration);
                 moment.velocity.copy_from_slice(&self.motion.velocity);
                 let duration = seconds(next.saturating_sub(time));
-                self.integrate(past.acting(index, behind), duration);
+                self.integrate(past.acting(index, behind), duration, STEP);
             }
             self.delay = delay;
         }
@@ -247,7 +281,7 @@ mod tests {
     fn predictor(delay: f64) -> StatePredictor {
         let system = System::from_toml(VEHICLE).expect("a good description");
         let predictor = StatePredictor::new(&system).expect("dynamics");
-        predictor.with_delay(delay).with_past(256)
+        predictor.with_delay(delay).with_past()
     }
 
     fn measurements(predictor: &StatePredictor) -> Vec<f64> {
@@ -290,7 +324,7 @@ mod tests {
                 assert!(predictor.measure_late(group, &past[tick][range], time * STEP));
             };
             for group in [1, 2, 3] {
-                told(&mut lost, group, 38, 38);
+                told(&mut lost, group, 45, 45);
             }
             lost.revise(now);
             assert!(
@@ -311,6 +345,7 @@ mod tests {
             predictor.predict(&[4.9, 4.9], seconds(STEP));
             if tick == 40 {
                 predictor.measure(2, &[0.0, 0.0, 2.0]);
+                predictor.measure(3, &[0.0, 0.0, 0.5]);
             }
             predictor.remember(tick * STEP);
         }

@@ -13,13 +13,14 @@ const YIELD: f64 = 1e-3;
 pub fn bounds(system: &System) -> impl Iterator<Item = Bound> {
     let model = &system.model;
     let joints = model.bodies().zip(&system.joints).enumerate();
-    let joints = joints.filter(|(_, (body, _))| {
-        model.config_range(*body).len() == 1 && model.velocity_range(*body).len() == 1
-    });
-    joints.flat_map(|(index, (_, joint))| {
+    let joints = joints.filter(|(_, (body, _))| model.velocity_range(*body).len() == 1);
+    joints.flat_map(|(index, (body, joint))| {
         let limits = joint.limits;
-        let position = (limits.position)
-            .map(|[low, high]| (Limit::JointPosition(index), YIELD * (high - low)));
+        // A cosine and a sine do not count turns.
+        let position = (limits
+            .position
+            .filter(|_| model.config_range(body).len() == 1))
+        .map(|[low, high]| (Limit::JointPosition(index), YIELD * (high - low)));
         let velocity = (limits.velocity).map(|most| (Limit::JointVelocity(index), most));
         let bounds = position.into_iter().chain(velocity);
         bounds.map(|(limit, max)| Bound {

@@ -116,9 +116,7 @@ impl Bench {
         let text = keys.to_owned() + CONTROLLER;
         let settings: ControllerSettings = toml::from_str(&text).expect("settings");
         let controller = settings.build(&vehicle).expect("a controller");
-        let predictor = StatePredictor::new(&system)
-            .expect("dynamics")
-            .with_past(256);
+        let predictor = StatePredictor::new(&system).expect("dynamics").with_past();
         let commands = vehicle.rotors.command_names();
         let description = predictor
             .groups()

@@ -138,7 +138,7 @@ impl Telemetry {
 
     /// How much later than the fastest the last messages were, ns; see [`SenderClock::lateness`].
     pub fn lateness(&self) -> i64 {
-        self.boot_clock.lateness()
+        (self.boot_clock.lateness()).max(self.odometry_clock.lateness())
     }
 
     /// Applies a result of round trips: the vehicle's time since boot, plus `offset`, was `CLOCK_MONOTONIC` at its time

@@ -101,6 +101,8 @@ impl Delivery {
                 let range = self.groups[group].clone();
                 let fault = faults.of_group(group);
                 is_faulty |= fault.is_some();
+                is_overdue |=
+                    sets_pace && fault.as_ref().is_some_and(|(kind, ..)| kind.withholds());
                 let mut arrival = arrival;
                 let own = &mut self.arrived[range.clone()];
                 if let Some((GroupFault::Late(by), ..)) = fault {
@@ -119,7 +121,7 @@ impl Delivery {
             }
         }
         self.faulty += u64::from(is_faulty);
-        is_new || !(is_overdue || is_faulty || self.channels.is_empty())
+        is_new || !(is_overdue || self.channels.is_empty())
     }
 
     /// Lines for the report.

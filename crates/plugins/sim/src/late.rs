@@ -15,6 +15,10 @@ pub(crate) struct Late {
 impl Late {
     /// Holds up a sample until `arrives`, ns.
     pub(crate) fn hold(&mut self, arrives: i64, arrival: Arrival, values: &[f64]) {
+        // A shorter delay overtakes a longer one.
+        while (self.samples.pop_back_if(|(later, _)| *later > arrives)).is_some() {
+            self.values.truncate(self.values.len() - values.len());
+        }
         self.samples.push_back((arrives, arrival));
         self.values.extend(values);
     }

@@ -40,8 +40,9 @@ pub(super) fn check(
         let finding = format!(
             "{samples}: older than `safety.stale_ms = {stale}` they count as lost; raise it, or the `rate` of `backend.sim.sensors.encoders`"
         );
-        // The last command is held for so long.
-        if 1e3 * oldest >= stale + hold {
+        // The last command is held for so long; a sample that is too old when it comes is no better.
+        let youngest = given("delay").unwrap_or(0.0);
+        if 1e3 * oldest >= stale + hold || 1e3 * youngest > stale {
             findings.problem("encoders", finding);
         } else {
             findings.warning("encoders", finding);

@@ -46,6 +46,13 @@ pub(crate) enum GroupFault {
     Dropout(f64),
 }
 
+impl GroupFault {
+    /// Whether samples do not come when they should.
+    pub(crate) fn withholds(&self) -> bool {
+        matches!(self, Self::Missing | Self::Dropout(_) | Self::Late(_))
+    }
+}
+
 /// The failure of an actuator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ActuatorFault {
