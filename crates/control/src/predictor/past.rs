@@ -334,12 +334,14 @@ mod tests {
             told(&mut lost, 0, 60, 60);
             lost.revise(now);
             let apart = apart(&truth, &lost);
-            assert!(apart < 1e-9, "{delay}: {apart}");
+            // Steps h of 4 ms instead of 2 ms err by (h / lag)^5 / 120 = 3e-8 of the changes of the thrusts, 0.6 N, in angular velocities by ten
+            // times as much.
+            assert!(apart < 1e-6, "{delay}: {apart}");
         }
     }
 
     #[test]
-    fn a_late_measurement_leaves_what_came_after_it() {
+    fn a_late_measurement_leaves_what_other_groups_tell_after_it() {
         let mut predictor = predictor(0.0);
         for tick in 0..50_i64 {
             predictor.predict(&[4.9, 4.9], seconds(STEP));
@@ -354,13 +356,13 @@ mod tests {
         assert!(predictor.measure_late(0, &[0.0, 0.0, 5.0], 20 * STEP));
         predictor.revise(49 * STEP);
         let after = measurements(&predictor);
-        // 1 m/s for 20 steps, turned by a few hundredths of a radian.
+        // 1 m/s for 29 steps, turned by a few hundredths of a radian: the velocity that was measured before and came later is outdated.
         assert!(
-            (after[0] - 0.16).abs() < 5e-3 && after[2] > 5.0,
+            (after[0] - 0.232).abs() < 5e-3 && after[2] > 4.9,
             "{after:?}"
         );
-        let pairs = before[7..10].iter().zip(&after[7..10]);
-        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
+        let pairs = before[10..].iter().zip(&after[10..]);
+        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-7));
     }
 
     #[test]

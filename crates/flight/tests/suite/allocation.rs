@@ -157,6 +157,20 @@ fn what_osqp_allocates_is_known() {
     assert!(allocations <= 290 * 100, "{allocations} allocations");
 }
 
+/// But for the queues of the simulation, of four groups, which double until they hold what is on its way.
+#[test]
+fn neither_do_late_measurements() {
+    let late = "backend.sim.faults=[{ kind = \"late\", delay = 0.3, from = 0.5, until = 9.0 }]";
+    let set = [
+        "controller.allocation=active_set",
+        "safety.max_descent_time=2",
+        late,
+    ];
+    let (allocations, steps) = fly("quadcopter.toml", &set);
+    assert!(steps > 1200, "{steps} steps");
+    assert!(allocations < 100, "{allocations} allocations");
+}
+
 #[test]
 fn neither_do_dropouts_nor_the_descent() {
     let bridged = "{ kind = \"missing\", from = 0.5, until = 0.54 }, { kind = \"non_finite\", from = 1.0, until = 1.04 }";
