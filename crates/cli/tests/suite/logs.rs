@@ -290,7 +290,8 @@ mod real_time {
 #[test]
 fn a_disk_that_is_full_is_named_when_it_happens_and_the_flight_goes_on() {
     let folder = Folder::new();
-    let config = configuration_with(&folder, 1.0, &[]);
+    // Long enough for the log's thread to find out on a busy computer.
+    let config = configuration_with(&folder, 3.0, &[]);
     let command = format!(
         "ulimit -f 150; exec '{}' --config {config} --log flight.mcap",
         env!("CARGO_BIN_EXE_fly")
