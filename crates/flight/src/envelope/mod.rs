@@ -1,7 +1,7 @@
 //! The flight envelope: the limits of `[safety.limits]`, checked in every step of the controller.
 //!
 //! Two of them apply by default, since a working loop never reaches them. T is the settling time: 4 divided by the
-//! magnitude of the real part of the slowest pole. That a joint leaves the [limits of its own](joints) is told as well.
+//! magnitude of the real part of the slowest pole. That a joint leaves the limits of its own is told as well.
 //!
 //! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice the error that would arise if nothing held the
 //!   vehicle during the settling time; e0 and v0 are the errors of position and velocity when the controller begins. After
