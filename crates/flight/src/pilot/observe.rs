@@ -83,7 +83,8 @@ impl Pilot {
             parts.predictor.measure(group, &numbers);
             self.is_velocity_new |= Some(group) == self.velocity;
         }
-        if modelled {
+        // The model knows no inner loop of an autopilot, which follows setpoints in its own way: what was told meanwhile leads elsewhere.
+        if modelled && self.parts.setpoints.is_none() {
             self.look_back(time, frame);
         }
         verdict
