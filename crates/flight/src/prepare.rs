@@ -87,6 +87,7 @@ impl<'a> Flight<'a> {
         let (estimation, given) = estimation(configuration, &info.name, description)?;
         let binding = Binding::new(&info.name, &given, &predictor.groups(), commands)?;
         let is_direct = binding.set == CommandSet::Actuators;
+        let predictor = remembering(predictor, is_direct && !is_shadow);
 
         let notes = notes(configuration, &backend);
         let section = &configuration.flight;
@@ -218,10 +219,20 @@ fn predictor(
     // A recorded flight does not wait for our commands.
     Ok(match description.wants_reference {
         ReferenceSource::Recorded => predictor,
-        ReferenceSource::Configured => predictor
-            .with_delay(configuration.controller.actuators.delay)
-            .with_past(),
+        ReferenceSource::Configured => {
+            predictor.with_delay(configuration.controller.actuators.delay)
+        }
     })
+}
+
+/// Takes late measurements if the actuators are commanded directly. The model knows no inner loop of an autopilot, which follows setpoints in its
+/// own way: there they would lead elsewhere.
+fn remembering(predictor: StatePredictor, is_direct: bool) -> StatePredictor {
+    if is_direct {
+        predictor.with_past()
+    } else {
+        predictor
+    }
 }
 
 /// Timeouts of a real vehicle's backend.

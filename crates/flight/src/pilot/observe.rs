@@ -83,8 +83,7 @@ impl Pilot {
             parts.predictor.measure(group, &numbers);
             self.is_velocity_new |= Some(group) == self.velocity;
         }
-        // The model knows no inner loop of an autopilot, which follows setpoints in its own way: what was told meanwhile leads elsewhere.
-        if modelled && self.parts.setpoints.is_none() {
+        if modelled {
             self.look_back(time, frame);
         }
         verdict
