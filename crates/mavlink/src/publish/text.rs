@@ -39,7 +39,10 @@ impl Text {
         } else {
             0
         };
-        bytes.chunks(PIECE).enumerate().map(move |(index, piece)| {
+        // The last piece ends with a zero byte.
+        let end = (id > 0 && self.length.is_multiple_of(PIECE)).then_some(&[][..]);
+        let pieces = bytes.chunks(PIECE).chain(end);
+        pieces.enumerate().map(move |(index, piece)| {
             let mut text = [0; PIECE];
             text[..piece.len()].copy_from_slice(piece);
             MavMessage::STATUSTEXT(STATUSTEXT_DATA {
@@ -73,7 +76,7 @@ mod tests {
         );
         let long = "é".repeat(120);
         let all = pieces(&long);
-        assert_eq!(all.len(), 4);
+        assert_eq!(all.len(), 5, "four full ones and an end");
         for (index, piece) in all.iter().enumerate() {
             let MavMessage::STATUSTEXT(piece) = piece else {
                 panic!("no text")

@@ -14,6 +14,7 @@ mod intervals;
 mod monitor;
 mod order;
 mod parameters;
+mod texts;
 mod time_sync;
 
 use std::cell::RefCell;
@@ -39,6 +40,7 @@ pub use commands::{Command, CommandError, Outcome, Ticket, UnmatchedAcks};
 pub use error::VehicleError;
 pub use monitor::Rate;
 pub use parameters::{Encoding, ParameterError, ParameterOutcome, ParameterValue, Parameters};
+pub(crate) use texts::Texts;
 pub use time_sync::ClockOffset;
 
 use commands::Commands;

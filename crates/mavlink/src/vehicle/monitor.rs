@@ -4,11 +4,12 @@ use mavlink::{Message, MessageData};
 
 use super::VehicleSettings;
 use super::intervals::{Intervals, Request, name_of};
+use super::texts::Texts;
 use super::time_sync::{ClockOffset, TimeSync};
 use crate::clock::monotonic;
 use crate::dialect::{
     ATTITUDE_QUATERNION_DATA, BATTERY_STATUS_DATA, HEARTBEAT_DATA, LOCAL_POSITION_NED_DATA,
-    MavMessage, MavSeverity, STATUSTEXT_DATA, SYS_STATUS_DATA, TIMESYNC_DATA,
+    MavMessage, MavSeverity, SYS_STATUS_DATA, TIMESYNC_DATA,
 };
 use crate::link::{Received, Sender};
 use crate::telemetry::{Heartbeat, autopilot_name, type_name};
@@ -59,6 +60,7 @@ pub(super) struct Monitor {
     target: Option<(u8, u8)>,
     intervals: Intervals,
     time_sync: TimeSync,
+    texts: Texts,
     /// How late the vehicle's messages are, ns.
     pub lateness: i64,
 }
@@ -77,6 +79,7 @@ impl Monitor {
             target: None,
             intervals: Intervals::new(us),
             time_sync: TimeSync::new(us),
+            texts: Texts::default(),
             lateness: 0,
         };
         monitor.track(HEARTBEAT_DATA::ID, HEARTBEAT_DATA::NAME, 0.0);
@@ -168,7 +171,7 @@ impl Monitor {
     pub fn act(&mut self, received: &Received, sender: &mut Sender) {
         match &received.message {
             MavMessage::HEARTBEAT(m) => self.heartbeat(Heartbeat::from(m), received),
-            MavMessage::STATUSTEXT(m) => log_text(m),
+            MavMessage::STATUSTEXT(m) => self.texts.take(m, received.arrival),
             MavMessage::AUTOPILOT_VERSION(_) => self.has_version = true,
             MavMessage::COMMAND_ACK(m) => self
                 .intervals
@@ -191,6 +194,9 @@ impl Monitor {
 
     /// Sends what is due.
     pub fn poll(&mut self, now: i64, sender: &mut Sender) {
+        while let Some((severity, words)) = self.texts.untold(now) {
+            log_text(severity, &words);
+        }
         let Some(target) = self.target.filter(|_| self.asks) else {
             return;
         };
@@ -274,10 +280,9 @@ impl std::fmt::Display for Listed<'_> {
     }
 }
 
-fn log_text(m: &STATUSTEXT_DATA) {
+fn log_text(severity: MavSeverity, text: &str) {
     use MavSeverity as S;
-    let text = m.text.to_str().unwrap_or("(not UTF-8)");
-    match m.severity {
+    match severity {
         S::MAV_SEVERITY_EMERGENCY
         | S::MAV_SEVERITY_ALERT
         | S::MAV_SEVERITY_CRITICAL

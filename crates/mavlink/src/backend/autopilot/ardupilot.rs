@@ -53,11 +53,7 @@ pub(super) fn take_off(height: f64) -> Command {
 
 pub(super) fn requirements(set: CommandSet) -> Vec<Requirement> {
     let mut all = vec![
-        Requirement::warn(
-            "GUID_TIMEOUT",
-            Rule::Within(0.2, 5.0),
-            "s without setpoints until it levels and stops: longer leaves it uncommanded",
-        ),
+        super::followed("GUID_TIMEOUT", set),
         Requirement::show(
             "FS_GCS_ENABLE",
             "what it does when its ground station's heartbeat is lost",

@@ -6,7 +6,7 @@ mod px4;
 
 use fly_hal::CommandSet;
 
-use super::preflight::Requirement;
+use super::preflight::{Requirement, Rule};
 use crate::Command;
 use crate::dialect::{MavAutopilot, MavCmd};
 use crate::telemetry::Heartbeat;
@@ -36,6 +36,18 @@ const CUSTOM: f32 = 1.0;
 
 /// With this number both autopilots disarm even in the air.
 const FORCE: f32 = 21196.0;
+
+/// The parameter that says for how many s the last setpoint is followed when no other comes.
+///
+/// An attitude that is held so long leads the vehicle aside; rates that are held turn it over, so that they need a short time.
+fn followed(name: &'static str, set: CommandSet) -> Requirement {
+    if set == CommandSet::Rates {
+        let why = "s without setpoints for which it goes on turning at the last rates: longer may turn it over";
+        return Requirement::refuse(name, Rule::Within(0.2, 0.5), why);
+    }
+    let why = "s without setpoints until its failsafe acts: shorter than a hiccup of the link ends flights, longer leaves it uncommanded";
+    Requirement::warn(name, Rule::Within(0.2, 5.0), why)
+}
 
 /// Gains of an attitude loop, 1/s.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=50.0;
@@ -165,6 +177,25 @@ mod tests {
         assert_eq!(shaped(1.0, 0.125), Some([8.0, 8.0]));
         assert_eq!(shaped(0.0, 0.125), Some([4.5, 4.0]));
         assert_eq!(shaped(1.0, 0.0), None, "without an end");
+    }
+
+    /// A lost link turns a vehicle over that goes on with its last rates: 1 s (PX4) and 3 s (ArduCopter) are their defaults.
+    #[test]
+    fn rates_are_flown_only_where_they_are_soon_given_up() {
+        for (autopilot, name) in [
+            (Autopilot::Px4, "COM_OF_LOSS_T"),
+            (Autopilot::ArduPilot, "GUID_TIMEOUT"),
+        ] {
+            let rule = |set| {
+                let mut all = autopilot.requirements(set).into_iter();
+                let it = all.find(|it| it.name == name).unwrap();
+                (it.rule, it.refuses)
+            };
+            assert_eq!(rule(CommandSet::Rates), (Rule::Within(0.2, 0.5), true));
+            for set in [CommandSet::Attitude, CommandSet::Trajectory] {
+                assert_eq!(rule(set), (Rule::Within(0.2, 5.0), false));
+            }
+        }
     }
 
     #[test]

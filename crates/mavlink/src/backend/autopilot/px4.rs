@@ -27,11 +27,7 @@ pub(super) fn attitude_gains(value: impl Fn(&str) -> Option<f64>) -> Option<[f64
 
 pub(super) fn requirements(set: CommandSet) -> Vec<Requirement> {
     let mut all = vec![
-        Requirement::warn(
-            "COM_OF_LOSS_T",
-            Rule::Within(0.2, 5.0),
-            "s without setpoints until its failsafe acts: shorter than a hiccup of the link ends flights, longer leaves it uncommanded",
-        ),
+        super::followed("COM_OF_LOSS_T", set),
         Requirement::refuse(
             "COM_OBL_RC_ACT",
             Rule::NoneOf(&[6, 7]),

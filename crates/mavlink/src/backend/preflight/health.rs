@@ -1,43 +1,17 @@
 //! The vehicle's report about itself besides its state: mode, estimator, sensors, landed state, and texts.
 
 use crate::dialect::{
-    EkfStatusFlags, EstimatorStatusFlags, MavLandedState, MavMessage, MavSeverity,
-    MavSysStatusSensor,
+    EkfStatusFlags, EstimatorStatusFlags, MavLandedState, MavMessage, MavSysStatusSensor,
 };
 use crate::link::Received;
 use crate::telemetry::{Heartbeat, Sample, Telemetry};
+use crate::vehicle::Texts;
 
 /// Older reports are ignored, ns.
 const FRESH: i64 = 3_000_000_000;
 
-/// Number of texts kept.
-const TEXTS: usize = 16;
-
 /// Lowest charge at which a flight may begin, 0 to 1.
 const LEAST_CHARGE: f64 = 0.2;
-
-/// Characters of a text, which may come in several messages.
-const LENGTH: usize = 200;
-
-/// A text and when it came.
-#[derive(Clone, Copy)]
-struct Text {
-    arrival: i64,
-    severity: MavSeverity,
-    /// 0 where it is complete in one message.
-    id: u16,
-    bytes: [u8; LENGTH],
-    length: usize,
-}
-
-impl Text {
-    fn append(&mut self, more: &str) {
-        let free = &mut self.bytes[self.length..];
-        let length = more.len().min(free.len());
-        free[..length].copy_from_slice(&more.as_bytes()[..length]);
-        self.length += length;
-    }
-}
 
 /// The newest of everything; it takes messages without allocation.
 #[derive(Default)]
@@ -54,8 +28,7 @@ pub(crate) struct Health {
     /// Whether the checks before arming pass, if the vehicle says that.
     ready: Option<bool>,
     radio: Option<bool>,
-    texts: [Option<Text>; TEXTS],
-    next_text: usize,
+    texts: Texts,
     /// The autopilot's own thrust and the time, to be asked for once.
     pub thrust: Option<(i64, f64)>,
 }
@@ -72,27 +45,7 @@ impl Health {
                     arrival,
                 });
             }
-            MavMessage::STATUSTEXT(m) => {
-                let words = m.text.to_str().unwrap_or("");
-                let last = (self.next_text + TEXTS - 1) % TEXTS;
-                match &mut self.texts[last] {
-                    Some(text) if m.id != 0 && text.id == m.id && m.chunk_seq > 0 => {
-                        text.append(words);
-                    }
-                    _ => {
-                        let mut text = Text {
-                            arrival,
-                            severity: m.severity,
-                            id: m.id,
-                            bytes: [0; LENGTH],
-                            length: 0,
-                        };
-                        text.append(words);
-                        self.texts[self.next_text % TEXTS] = Some(text);
-                        self.next_text += 1;
-                    }
-                }
-            }
+            MavMessage::STATUSTEXT(m) => self.texts.take(m, arrival),
             MavMessage::ESTIMATOR_STATUS(m) => {
                 use EstimatorStatusFlags as F;
                 // PX4 sets CONST_POS_MODE while it stands still, with a position as without one.
@@ -264,27 +217,7 @@ impl Health {
 
     /// The same until then, ns.
     pub fn reasons_between(&self, since: i64, until: i64) -> String {
-        let mut said: Vec<(i64, String)> = self
-            .texts
-            .iter()
-            .flatten()
-            .filter(|text| {
-                (since..=until).contains(&text.arrival)
-                    && (text.severity as u32) <= MavSeverity::MAV_SEVERITY_WARNING as u32
-            })
-            .map(|text| {
-                let words = String::from_utf8_lossy(&text.bytes[..text.length]);
-                (text.arrival, words.trim().to_owned())
-            })
-            .collect();
-        said.sort();
-        let mut texts: Vec<String> = Vec::new();
-        for (_, text) in said {
-            if !texts.contains(&text) && !text.is_empty() {
-                texts.push(text);
-            }
-        }
-        texts.join("; ")
+        self.texts.warnings(since, until)
     }
 }
 
@@ -292,7 +225,8 @@ impl Health {
 mod tests {
     use super::*;
     use crate::dialect::{
-        ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA, STATUSTEXT_DATA, SYS_STATUS_DATA,
+        ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA, MavSeverity, STATUSTEXT_DATA,
+        SYS_STATUS_DATA,
     };
     use mavlink::types::CharArray;
 
@@ -339,18 +273,6 @@ mod tests {
             health.reasons(2),
             "Compass not calibrated; PreArm: RC not found"
         );
-        let chunk = |chunk_seq, words: &str| {
-            MavMessage::STATUSTEXT(STATUSTEXT_DATA {
-                id: 7,
-                chunk_seq,
-                severity: MavSeverity::MAV_SEVERITY_ERROR,
-                text: CharArray::from(words),
-            })
-        };
-        for (seq, words) in [(0, "one text "), (1, "in three "), (2, "messages")] {
-            health.take(&received(8, chunk(seq, words)));
-        }
-        assert_eq!(health.reasons(7), "one text in three messages");
         for at in 10..30 {
             health.take(&received(at, text(MavSeverity::MAV_SEVERITY_ALERT, "more")));
         }

@@ -360,6 +360,18 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
     } else if thrust {
         assert_eq!(parameters["GUID_OPTIONS"], serde_json::json!([8, 0]));
     }
+    // Rates are not held for as long as an attitude.
+    let (followed, default) = match autopilot {
+        "px4" => ("COM_OF_LOSS_T", 1.0),
+        _ => ("GUID_TIMEOUT", 3.0),
+    };
+    let set_for_rates = serde_json::json!([0.5, default]);
+    let expected = if set == "rates" {
+        &set_for_rates
+    } else {
+        &Value::Null
+    };
+    assert_eq!(&parameters[followed], expected, "{autopilot} {set}");
 }
 
 /// Faults and their consequences; in parallel.
