@@ -25,6 +25,9 @@ const LATE: usize = 100;
 /// Modes in which the controller flies: its errors count.
 const FLYING: [&str; 5] = ["disarmed", "armed", "flying", "holding", "paused"];
 
+/// The two errors of a state: of positions (m) and of angles (rad).
+const ERRORS: [&str; 2] = ["distance", "angle"];
+
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The columns of a quantity with several components, added when its first value arrives.
@@ -134,6 +137,8 @@ pub struct Collector {
     rate: f64,
     before: Option<f64>,
     place: Option<[f64; 3]>,
+    /// The errors of the steps in which the law followed its reference.
+    errors: Grid,
     /// Time of the last step in which the law followed its reference, s.
     flown_until: f64,
     /// Time of the first one, s.
@@ -177,6 +182,7 @@ impl Collector {
             rate,
             before: None,
             place: None,
+            errors: Grid::new(Keep::Extremes, step, CELLS),
             flown_until: 0.0,
             flown_from: None,
             allowed: None,
@@ -399,8 +405,11 @@ impl Collector {
         let [start, _] = statistics.energy;
         statistics.energy = [start.or(total), total];
         if let Some(errors) = errors {
-            for (magnitude, error) in statistics.errors.iter_mut().zip(errors) {
-                magnitude.add(time, error);
+            self.errors.go_to(time);
+            for (kind, error) in errors.into_iter().enumerate() {
+                statistics.errors[kind].add(time, error);
+                let column = self.errors.column(ERRORS[kind]);
+                self.errors.put(column, error);
             }
         }
     }
@@ -430,6 +439,22 @@ impl Collector {
             let largest = statistics.errors[kind].max();
             statistics.error_names[kind] = name.filter(|_| largest.is_some_and(|it| it > 0.0));
         }
+    }
+
+    /// How long after its beginning the control brought an error within 2 % of its largest value for good, s; `None` if that was in the last
+    /// tenth of the flight, which may be chance.
+    fn settled(&self, kind: usize) -> Option<f64> {
+        let largest = self.flight.statistics.errors[kind].max()?;
+        let column = self.errors.find(ERRORS[kind])?;
+        if largest <= 0.0 {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
+        let bound = (0.02 * largest) as f32;
+        let last = column.high.iter().rposition(|error| *error > bound);
+        let time = last.map_or(0.0, |last| self.errors.time(last + 1, 0.0));
+        let (start, end) = (self.flown_from?, self.flown_until);
+        (time <= end - 0.1 * (end - start)).then_some((time - start).max(0.0))
     }
 
     /// Returns everything collected.
@@ -465,37 +490,8 @@ impl Collector {
             }
         }
         self.name_errors();
-        let plots = &self.flight.plots;
-        let statistics = &mut self.flight.statistics;
-        for (kind, name) in ["error.norm", "attitude_error.angle"]
-            .into_iter()
-            .enumerate()
-        {
-            let largest = statistics.errors[kind].max();
-            let Some(largest) = largest.filter(|largest| *largest > 0.0) else {
-                continue;
-            };
-            let Some(column) = plots.find(name) else {
-                continue;
-            };
-            #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
-            let bound = (0.02 * largest) as f32;
-            // What follows, a landing or a failsafe, has other errors.
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a time of this flight, and saturates"
-            )]
-            let flown = (self.flown_until / plots.width()) as usize + 1;
-            let flown = &column.high[..flown.min(column.high.len())];
-            let last = flown.iter().rposition(|value| *value > bound);
-            let first_inside = last.map_or(0, |last| last + 1);
-            // An error that settles in the last tenth of the flight may have done so by chance.
-            let time = first_inside as f64 * plots.width();
-            let start = self.flown_from.unwrap_or(self.flight.span[0]);
-            let end = self.flown_until;
-            statistics.settled[kind] =
-                (time <= end - 0.1 * (end - start)).then_some((time - start).max(0.0));
+        for kind in 0..ERRORS.len() {
+            self.flight.statistics.settled[kind] = self.settled(kind);
         }
         Ok(self.flight)
     }
@@ -520,6 +516,9 @@ fn difference(at: &Pose, to: &Pose) -> ([f64; 3], [f64; 3]) {
 
 #[cfg(test)]
 mod tests {
+    use fly_log::schema::fly;
+    use fly_mechanics::scene::BodyShapes;
+
     use super::*;
 
     /// A flight along x at 1 m/s with 2 m/s measured, without data from 1 s to 2 s and without ticks from 3 s to 4 s: what was flown meanwhile is not known.
@@ -542,5 +541,39 @@ mod tests {
         assert!((statistics.path - 2.99).abs() < 1e-9, "{}", statistics.path);
         assert_eq!(statistics.speed.max(), Some(1.0));
         assert_eq!(statistics.rate.max(), Some(0.1));
+    }
+
+    /// A vehicle whose own error is gone at once while its joints take 0.5 s and 1 s to a e-th.
+    #[test]
+    fn errors_of_a_vehicle_with_joints_settle_with_its_joints() {
+        let scene = Scene {
+            bodies: vec![BodyShapes::default(); 2],
+            ..Scene::default()
+        };
+        let mut collector = Collector::new(Path::new("log"), Kind::Own, 100.0, scene);
+        let still = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        for k in 0..1000 {
+            let time = f64::from(k) * 0.01;
+            let mut row = Row::default();
+            row.clear(time);
+            row.fresh = true;
+            (row.pose, row.reference) = (Some(still), Some(still));
+            row.bodies = vec![still; 2];
+            row.control = Some(fly::Control {
+                mode: "flying".into(),
+                position_error_norm: (-time / 0.5).exp(),
+                attitude_error: (-time).exp(),
+                ..fly::Control::default()
+            });
+            collector.row(&row);
+        }
+        let settled = collector.finish().unwrap().statistics.settled;
+        for (time, constant) in settled.into_iter().zip([0.5, 1.0]) {
+            let (time, expected) = (time.unwrap(), constant * 50.0_f64.ln());
+            assert!(
+                (0.0..=0.01).contains(&(time - expected)),
+                "{time} {expected}"
+            );
+        }
     }
 }
