@@ -95,6 +95,26 @@ fn wind_that_does_nothing_is_told() {
     }
 }
 
+/// So is noise of what the frames do not have.
+#[test]
+fn noise_that_does_nothing_is_told() {
+    let folder = Folder::new();
+    for (config, key, told) in [
+        ("quadcopter.toml", "position", false),
+        ("quadcopter.toml", "joint_position", true),
+        ("examples/scara-joints.toml", "joint_velocity", false),
+        ("examples/scara-joints.toml", "attitude", true),
+    ] {
+        let noise = format!("backend.sim.noise.{key}=1e-4");
+        let arguments = ["--config", config, "--set", "flight.duration=0.1", "--set"];
+        let output = folder.fly(&[&arguments[..], &[&noise, "--log", "flight.mcap"]].concat());
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        let warning = format!("`backend.sim.noise.{key}` has no effect");
+        assert_eq!(stderr.contains(&warning), told, "{config} {stderr}");
+        std::fs::remove_file(folder.path("flight.mcap")).expect("a log");
+    }
+}
+
 #[test]
 fn a_vehicle_that_its_rotors_cannot_carry_is_told() {
     let folder = Folder::new();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use fly_hal::FrameMut;
 use fly_lie::SO3;
 use fly_lie::operators::join;
-use fly_mechanics::measurements::{Measurements, Quantity};
+use fly_mechanics::measurements::{Measured, Measurements, Quantity};
 use nalgebra::Vector3;
 
 use crate::delivery::{Channel, Delivery};
@@ -222,15 +222,20 @@ impl Instruments {
 
 /// The names of the groups in a frame, in order.
 pub(crate) fn groups(measurements: &Measurements, sensors: &Sensors) -> Vec<String> {
+    let ideal = shown(measurements, sensors).iter();
+    let ideal = ideal.map(|group| group.name.clone());
+    let sensed = sensors.fitted.iter().flat_map(|one| one.sensor.groups());
+    ideal.chain(sensed.map(ToString::to_string)).collect()
+}
+
+/// The groups of ideal measurements that the frames have.
+pub(crate) fn shown<'a>(measurements: &'a Measurements, sensors: &Sensors) -> &'a [Measured] {
     let hidden = if sensors.hides_state {
         state_groups(measurements)
     } else {
         0
     };
-    let ideal = measurements.groups()[hidden..].iter();
-    let ideal = ideal.map(|group| group.name.clone());
-    let sensed = sensors.fitted.iter().flat_map(|one| one.sensor.groups());
-    ideal.chain(sensed.map(ToString::to_string)).collect()
+    &measurements.groups()[hidden..]
 }
 
 /// The number of groups with pose and twist of the tracked body, which come first.

@@ -176,13 +176,13 @@ struct AttitudeKeys {
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct NoiseKeys {
-    /// Of the tracked body, m, each axis. Default 0.
+    /// Of free bodies, m, each axis. Default 0.
     position: Option<Number>,
-    /// Of the tracked body, rad, each axis. Default 0.
+    /// Of free bodies and of joints with an attitude, rad, each axis. Default 0.
     attitude: Option<Number>,
-    /// Of the tracked body, m/s, each axis. Default 0.
+    /// Of free bodies, m/s, each axis. Default 0.
     velocity: Option<Number>,
-    /// Of the tracked body, rad/s, each axis. Default 0.
+    /// Of free bodies and of joints with an attitude, rad/s, each axis. Default 0.
     angular_velocity: Option<Number>,
     /// Of joints with one degree of freedom, rad or m. Default 0.
     joint_position: Option<Number>,
@@ -294,9 +294,11 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         tracing::warn!("{which} has no effect: `{name}` has neither `drag` nor `aerodynamics`");
     }
     warn_of_weight(&system);
+    let shown = instruments::shown(&measurements, &sensors);
+    let deviations = noise::deviations(&keys.noise, shown, &system.name)?;
     let instruments = Instruments::new(
         measurements.clone(),
-        &noise::deviations(&keys.noise)?,
+        &deviations,
         sensors,
         system.inputs.rotors().as_slice().len(),
         (configuration.rate_hz, configuration.seed),
