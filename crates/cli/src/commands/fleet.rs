@@ -61,7 +61,11 @@ pub(super) fn run(
     }
     if let Some(out) = &arguments.report {
         let logs = (summary.vehicles.iter()).filter_map(|(_, summary)| summary.log.as_ref());
-        super::report::after_flight(&logs.collect::<Vec<_>>(), out.as_deref())?;
+        let logs: Vec<_> = logs.collect();
+        let page = super::report::after_flight(&logs, summary.log.as_ref(), out.as_deref())?;
+        if !(arguments.json || arguments.quiet) {
+            super::print(format!("\nreport         {}\n", page.display()).as_bytes())?;
+        }
     }
     viewers.stay();
     Ok(exit)

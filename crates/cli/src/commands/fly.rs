@@ -142,7 +142,10 @@ pub(super) fn tell(
     }
     if let Some(out) = options.report {
         let logs: Vec<_> = summary.log.as_ref().into_iter().collect();
-        super::report::after_flight(&logs, out.as_deref())?;
+        let page = super::report::after_flight(&logs, None, out.as_deref())?;
+        if !(options.json || options.quiet) {
+            super::print(format!("  report            {}\n", page.display()).as_bytes())?;
+        }
     }
     Ok(exit)
 }

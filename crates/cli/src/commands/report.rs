@@ -36,11 +36,16 @@ pub(super) fn check_place(out: Option<&Path>) -> Result<(), Failure> {
     out.map_or(Ok(()), |out| product::refuse_foreign(out, &product::PAGE))
 }
 
-/// The report of a flight that has just ended, from its log or the logs of its vehicles.
+/// The report of a flight that has just ended, from its log or the logs of its vehicles; returns where it is: at `out`, by default beside the log
+/// `named`, or beside the first one.
 ///
 /// # Errors
 /// As [`run`], or there is no log.
-pub(super) fn after_flight(logs: &[&LogSummary], out: Option<&Path>) -> Result<(), Failure> {
+pub(super) fn after_flight(
+    logs: &[&LogSummary],
+    named: Option<&LogSummary>,
+    out: Option<&Path>,
+) -> Result<PathBuf, Failure> {
     let whole: Vec<&Path> = (logs.iter())
         .filter(|log| log.failure.is_none())
         .map(|log| log.path.as_path())
@@ -51,8 +56,10 @@ pub(super) fn after_flight(logs: &[&LogSummary], out: Option<&Path>) -> Result<(
             "there is no report: the flight has no complete log",
         ));
     };
-    let beside = first.with_extension("html");
-    write(&whole, out.unwrap_or(&beside))
+    let beside = named.map_or(*first, |log| &log.path);
+    let out = out.map_or_else(|| beside.with_extension("html"), Path::to_path_buf);
+    write(&whole, &out)?;
+    Ok(out)
 }
 
 fn write(logs: &[&Path], out: &Path) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fly_mechanics::System;
-use fly_mechanics::description::{NonPhysicalInertia, UrdfOptions, UrdfRoot};
+use fly_mechanics::description::{NonPhysicalInertia, UrdfOptions, UrdfRoot, read_text};
 
 use serde_json::{Value, json};
 
@@ -29,6 +29,7 @@ pub fn run(
         options.non_physical_inertia = NonPhysicalInertia::Raise;
     }
     let system = config::system(&arguments.file, &options)?;
+    refuse_other_than_urdf(arguments)?;
     for note in &system.notes {
         tracing::warn!("{}: {note}", arguments.file.display());
     }
@@ -43,6 +44,27 @@ pub fn run(
     };
     super::print(text.as_bytes())?;
     Ok(Exit::Flown)
+}
+
+/// Options that a description in TOML has no use for: it says itself how its root moves and what its bodies weigh.
+fn refuse_other_than_urdf(arguments: &SystemArguments) -> Result<(), Failure> {
+    let file = &arguments.file;
+    let given = [
+        (arguments.free, "--free"),
+        (arguments.raise_inertias, "--raise-inertias"),
+    ];
+    let Some((_, option)) = given.into_iter().find(|(given, _)| *given) else {
+        return Ok(());
+    };
+    // A shipped description is no file.
+    if read_text(file).is_ok_and(|text| System::is_urdf(file, &text)) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{option}` is for URDF, and `{}` is a description in TOML: change its joints and bodies instead",
+        file.display()
+    );
+    Err(Failure::new(Exit::Usage, message))
 }
 
 /// The head of the tree, and the whole description.

@@ -73,6 +73,34 @@ fn its_numbers_are_those_of_the_summary() {
     }
 }
 
+/// A report has the name of the flight's log, or of that of the world in which several vehicles flew, and the summary tells it.
+#[test]
+fn a_report_is_named_and_told() {
+    let folder = Folder::new();
+    let short = ["--set", "flight.duration=0.2", "--report"];
+    for (configuration, log, vehicles, told) in [
+        (
+            "quadcopter.toml",
+            "one.mcap",
+            1,
+            "\n  report            one.html\n",
+        ),
+        (
+            "fleets/side-by-side.toml",
+            "two.mcap",
+            2,
+            "\n\nreport         two.html\n",
+        ),
+    ] {
+        let arguments = ["--config", configuration, "--log", log];
+        let text = folder.fly(&[&arguments[..], &short].concat());
+        let text = String::from_utf8(text.stdout).expect("text");
+        assert!(text.ends_with(told), "{text}");
+        let contents = contents(&folder, &log.replace("mcap", "html"));
+        assert_eq!(contents["flights"].as_array().unwrap().len(), vehicles);
+    }
+}
+
 /// How long the error took to settle says nothing of the landing that a failsafe began.
 #[test]
 fn a_failsafe_does_not_undo_what_settled() {

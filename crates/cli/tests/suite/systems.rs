@@ -609,6 +609,18 @@ plugin = "sim"
 }
 
 /// The controller's model is without the coupling, the simulated plant has it.
+/// What is written in TOML says itself how it moves and what it weighs.
+#[test]
+fn options_of_urdf_are_refused_for_other_descriptions() {
+    let folder = folder();
+    for option in ["--free", "--raise-inertias"] {
+        let message = format!(
+            "error: `{option}` is for URDF, and `systems/cart_pole.toml` is a description in TOML: change its joints and bodies instead\n"
+        );
+        folder.fails(&["system", "systems/cart_pole.toml", option], 2, &message);
+    }
+}
+
 #[test]
 fn a_urdf_with_a_joint_that_mimics_another_flies_as_its_error_says() {
     let folder = Folder::new();

@@ -128,6 +128,11 @@ fn poles_are_written_between_the_comments() {
     tune(&folder, &[&arguments[..], &turn].concat(), 0);
     assert_eq!(read(&folder, "mine.toml"), after);
     assert_eq!(folder.files(), ["mine.toml"]);
+    // So are those of an editor that ends its lines otherwise, and marks its files.
+    let other = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    folder.write("mine.toml", &other(&before));
+    tune(&folder, &[&arguments[..], &turn].concat(), 0);
+    assert_eq!(read(&folder, "mine.toml"), other(&after));
     folder.flies(&["--config", "mine.toml", "--set", "flight.duration=0.1"]);
 
     // Complex poles are written as their polynomial: (l + 3)^2 (l^2 + 4 l + 5).

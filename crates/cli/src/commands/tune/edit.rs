@@ -78,7 +78,24 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
             .help("write `[controller]` as a table of its own");
         return Err(Failure::diagnosed(Exit::Internal, diagnostic));
     }
+    let bytes = std::fs::read(file).map_err(|error| failed("read", &error))?;
+    let text = with_marks_of(&bytes, text);
     replace(file, &text).map_err(|error| failed("replace", &error))
+}
+
+/// The text with the line ends of `before`, and its byte order mark: some editors write both.
+fn with_marks_of(before: &[u8], text: String) -> String {
+    let ends = before.iter().filter(|byte| **byte == b'\n').count();
+    let returns = before.windows(2).filter(|pair| pair == b"\r\n").count();
+    let mut text = if 2 * returns > ends {
+        text.replace("\r\n", "\n").replace('\n', "\r\n")
+    } else {
+        text
+    };
+    if before.starts_with("\u{feff}".as_bytes()) {
+        text.insert(0, '\u{feff}');
+    }
+    text
 }
 
 /// The parameters as they would appear in `[controller]`, as data.

@@ -14,7 +14,9 @@ use nalgebra::{Vector3, Vector4, Vector6};
 
 use super::closing::close;
 use super::system::free_bodies;
-use super::{AttitudeKeys, BodyKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite};
+use super::{
+    AttitudeKeys, BodyKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite, not_usable,
+};
 use crate::plant::Start;
 
 /// Pose and twist of the tracked body, positions and velocities of the joints.
@@ -251,8 +253,13 @@ fn joint_numbers<'a>(
         JointKeys::One(number) => std::slice::from_ref(number),
         JointKeys::All(numbers) => numbers.as_slice(),
     };
-    if numbers.len() == expected && numbers.iter().all(|number| number.is_finite()) {
-        return Ok(numbers);
+    let is_finite = numbers.iter().all(|number| number.is_finite());
+    if numbers.len() == expected && is_finite {
+        let wrong = numbers.iter().find_map(|number| not_usable(*number));
+        return wrong.map_or(Ok(numbers), |why| {
+            let message = format!("the joint `{}`: {why}", name.get_ref());
+            Err(Error::configuration(message).in_configuration(given.span()))
+        });
     }
     let message = format!(
         "the joint `{}` has {expected} {}: expected as many finite numbers, {unit}",

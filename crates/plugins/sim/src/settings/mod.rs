@@ -340,14 +340,23 @@ fn height(system: &System, tracked: Option<BodyId>, motion: &SystemState<f64>) -
     })
 }
 
+/// The largest number of a state or a vector, SI units: a position of 1e9 m is resolved to 0.1 um, and far beyond it squares overflow.
+const LARGEST: f64 = 1e9;
+
 fn finite<const N: usize>(given: &Spanned<[f64; N]>) -> Result<[f64; N], Error> {
-    match given.get_ref().iter().find(|value| !value.is_finite()) {
+    match given.get_ref().iter().find_map(|value| not_usable(*value)) {
         None => Ok(*given.get_ref()),
-        Some(value) => Err(
-            Error::configuration(format!("expected finite numbers, found {value}"))
-                .in_configuration(given.span()),
-        ),
+        Some(why) => Err(Error::configuration(why).in_configuration(given.span())),
     }
+}
+
+/// What is wrong with a number of a state or a vector.
+fn not_usable(value: f64) -> Option<String> {
+    if !value.is_finite() {
+        return Some(format!("expected finite numbers, found {value}"));
+    }
+    (value.abs() > LARGEST)
+        .then(|| format!("expected numbers of at most {LARGEST:e} in size, found {value:e}"))
 }
 
 /// Warns of a free system that its rotors cannot carry, whatever they are commanded.

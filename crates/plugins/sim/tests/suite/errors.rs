@@ -62,6 +62,11 @@ fn keys_and_types() {
         None,
     );
     check(
+        "initial.position = «[0, -2e9, 1]»",
+        "expected numbers of at most 1e9 in size, found -2e9",
+        None,
+    );
+    check(
         "initial.velocity = «[0, 1, nan]»",
         "expected finite numbers, found NaN",
         None,
@@ -273,6 +278,11 @@ fn bodies_and_joints() {
     check(
         "body = 'cube'\ninitial.joints.hinge = «[0.1, 0.2]»",
         "the joint `hinge` has 1 degree of freedom: expected as many finite numbers, rad or m",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joints.hinge = «1e200»",
+        "the joint `hinge`: expected numbers of at most 1e9 in size, found 1e200",
         None,
     );
     check(
