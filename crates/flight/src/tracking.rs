@@ -1,19 +1,16 @@
 //! Tracking errors of a flight: overall, in the transient and after it, in constant memory.
 
 use fly_control::predictor::StatePredictor;
+use fly_log::Settling;
 use nalgebra::Vector3;
 
 use crate::statistics::Magnitude;
 
-/// An error has settled once it stays within this fraction of the largest error.
-const BAND: f64 = 0.02;
 /// Errors below this, m or rad, count as zero.
 const RESOLUTION: f64 = 1e-9;
 /// An error that begins below this fraction of the largest one is not a step response: rise time and overshoot are
 /// meaningless.
 const STEP: f64 = 0.5;
-/// An error inside a band for a smaller fraction of the flight than this may leave it again: it has not settled.
-const SETTLED: f64 = 0.1;
 /// Final fraction of the flight over which the steady offset is measured.
 const STEADY: f64 = 0.25;
 /// Largest number of blocks of the mean error. A mean begins with a block, so at most a four-hundredth of the flight late.
@@ -118,8 +115,6 @@ impl Tracking {
 #[derive(Debug, Clone, Default)]
 struct Transient {
     magnitude: Magnitude,
-    start: f64,
-    last: f64,
     initial: f64,
     /// When it first was at or below 90 % and 10 % of the initial error.
     passed: [Option<f64>; 2],
@@ -131,21 +126,19 @@ struct Transient {
     within: Inside,
 }
 
-/// Since when the error has been inside a band, and its root mean square since then.
+/// When the error has settled inside a band, and its root mean square since then.
 #[derive(Debug, Clone, Copy, Default)]
 struct Inside {
-    since: Option<f64>,
+    settling: Settling,
     magnitude: Magnitude,
 }
 
 impl Inside {
     fn record(&mut self, time: f64, error: f64, band: f64) {
-        // A NaN is outside every band.
-        if error <= band.max(RESOLUTION) {
-            self.since.get_or_insert(time);
+        if self.settling.record(time, error, band) {
             self.magnitude.record(error);
         } else {
-            *self = Self::default();
+            self.magnitude = Magnitude::default();
         }
     }
 }
@@ -160,9 +153,8 @@ impl Transient {
 
     fn record(&mut self, time: f64, error: f64, along: f64) {
         if self.magnitude.count() == 0 {
-            (self.start, self.initial) = (time, error);
+            self.initial = error;
         }
-        self.last = time;
         self.magnitude.record(error);
         for (passed, part) in self.passed.iter_mut().zip([0.9, 0.1]) {
             if passed.is_none() && error <= part * self.initial {
@@ -170,9 +162,8 @@ impl Transient {
             }
         }
         self.beyond = self.beyond.min(along);
-        // The band grows only when the error is the largest so far, and thus outside the band; errors inside it stay
-        // inside.
-        (self.band).record(time, error, BAND * self.magnitude.max());
+        let band = Settling::BAND * self.magnitude.max();
+        self.band.record(time, error, band);
         if let Some(tolerance) = self.tolerance {
             self.within.record(time, error, tolerance);
         }
@@ -182,12 +173,8 @@ impl Transient {
         let is_step = self.initial > RESOLUTION && self.initial >= STEP * self.magnitude.max();
         let [first, second] = self.passed;
         let rise = first.zip(second).map(|(first, second)| second - first);
-        let lasting = |inside: &Inside| {
-            let since = inside.since?;
-            let stays = self.last - since >= SETTLED * (self.last - self.start);
-            stays.then_some(since - self.start)
-        };
-        let (settling_time, time_to_tolerance) = (lasting(&self.band), lasting(&self.within));
+        let settling_time = self.band.settling.time();
+        let time_to_tolerance = self.within.settling.time();
         let settled = match self.tolerance {
             Some(_) => time_to_tolerance.map(|_| &self.within),
             None => settling_time.map(|_| &self.band),

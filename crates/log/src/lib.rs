@@ -7,6 +7,7 @@ mod metadata;
 mod origin;
 pub mod recording;
 pub mod schema;
+mod settling;
 mod timing;
 mod writer;
 
@@ -20,6 +21,7 @@ pub use recording::{
     Messages, NonFinite, Options, Recording, Rows, Stream, Survey, TableRow, Topic, convert, copy,
     longest_step,
 };
+pub use settling::Settling;
 pub use timing::Timing;
 pub use writer::{
     Channel, Control, Destination, Encoded, Encoder, Energies, Item, Level, Pace, Pushed,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use fly_lie::SO3;
-use fly_log::{Kind, longest_step};
+use fly_log::{Kind, Settling, longest_step};
 use nalgebra::{Vector3, Vector4};
 
 use super::row::{Pose, Row};
@@ -24,9 +24,6 @@ const EVENTS: usize = 1000;
 const LATE: usize = 100;
 /// Modes in which the controller flies: its errors count.
 const FLYING: [&str; 5] = ["disarmed", "armed", "flying", "holding", "paused"];
-
-/// The two errors of a state: of positions (m) and of angles (rad).
-const ERRORS: [&str; 2] = ["distance", "angle"];
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -137,12 +134,8 @@ pub struct Collector {
     rate: f64,
     before: Option<f64>,
     place: Option<[f64; 3]>,
-    /// The errors of the steps in which the law followed its reference.
-    errors: Grid,
-    /// Time of the last step in which the law followed its reference, s.
-    flown_until: f64,
-    /// Time of the first one, s.
-    flown_from: Option<f64>,
+    /// When the errors of distance and angle settled, while the law followed its reference.
+    settling: [Settling; 2],
     /// Logarithm of the predicted bound of W, and its time.
     allowed: Option<(f64, f64)>,
 }
@@ -182,9 +175,7 @@ impl Collector {
             rate,
             before: None,
             place: None,
-            errors: Grid::new(Keep::Extremes, step, CELLS),
-            flown_until: 0.0,
-            flown_from: None,
+            settling: [Settling::default(); 2],
             allowed: None,
         }
     }
@@ -395,8 +386,6 @@ impl Collector {
         if !(row.fresh && FLYING.contains(&control.mode.as_str())) {
             return;
         }
-        self.flown_until = time;
-        self.flown_from.get_or_insert(time);
         statistics.steps += 1;
         statistics.saturated += u64::from(control.saturated);
         statistics
@@ -405,11 +394,11 @@ impl Collector {
         let [start, _] = statistics.energy;
         statistics.energy = [start.or(total), total];
         if let Some(errors) = errors {
-            self.errors.go_to(time);
             for (kind, error) in errors.into_iter().enumerate() {
-                statistics.errors[kind].add(time, error);
-                let column = self.errors.column(ERRORS[kind]);
-                self.errors.put(column, error);
+                let magnitude = &mut statistics.errors[kind];
+                magnitude.add(time, error);
+                let band = Settling::BAND * magnitude.max().unwrap_or(0.0);
+                self.settling[kind].record(time, error, band);
             }
         }
     }
@@ -439,22 +428,6 @@ impl Collector {
             let largest = statistics.errors[kind].max();
             statistics.error_names[kind] = name.filter(|_| largest.is_some_and(|it| it > 0.0));
         }
-    }
-
-    /// How long after its beginning the control brought an error within 2 % of its largest value for good, s; `None` if that was in the last
-    /// tenth of the flight, which may be chance.
-    fn settled(&self, kind: usize) -> Option<f64> {
-        let largest = self.flight.statistics.errors[kind].max()?;
-        let column = self.errors.find(ERRORS[kind])?;
-        if largest <= 0.0 {
-            return None;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
-        let bound = (0.02 * largest) as f32;
-        let last = column.high.iter().rposition(|error| *error > bound);
-        let time = last.map_or(0.0, |last| self.errors.time(last + 1, 0.0));
-        let (start, end) = (self.flown_from?, self.flown_until);
-        (time <= end - 0.1 * (end - start)).then_some((time - start).max(0.0))
     }
 
     /// Returns everything collected.
@@ -490,8 +463,10 @@ impl Collector {
             }
         }
         self.name_errors();
-        for kind in 0..ERRORS.len() {
-            self.flight.statistics.settled[kind] = self.settled(kind);
+        let statistics = &mut self.flight.statistics;
+        for kind in 0..2 {
+            let is_there = statistics.errors[kind].max().is_some_and(|it| it > 0.0);
+            statistics.settled[kind] = self.settling[kind].time().filter(|_| is_there);
         }
         Ok(self.flight)
     }
