@@ -5,6 +5,7 @@
 //! - [`SampledLoop`]: the same as flown, sampled and held, with its delay and the controller's compensation, and its margins of delay, gain and lag.
 //! - [`Margins`] that it must keep.
 //! - [`desired`]: the template alone, Konz (5.71). If the inputs can follow it (fully actuated, or matched), its poles are those of the closed loop.
+//! - [`check_existence`]: whether a strategy and a system make a closed loop at all.
 //! - [`Attainable`]: whether the vehicle can still hover when actuators fail.
 //! - [`HoverMargins`]: the thrust and tilt that the actuators have in reserve in hover.
 //! - `desired_equilibria`, `hover_trims` (feature `geometry`): all equilibria of a desired closed loop; the attitudes in which a vehicle hovers with least
@@ -16,6 +17,7 @@ mod closed_loop;
 mod digital;
 #[cfg(feature = "geometry")]
 mod equilibria;
+mod existence;
 mod hover;
 mod lag;
 mod margins;
@@ -27,6 +29,7 @@ pub use attainable::Attainable;
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
 #[cfg(feature = "geometry")]
 pub use equilibria::{HoverTrim, desired_equilibria, hover_trims};
+pub use existence::{NoClosedLoop, check_existence};
 pub use hover::{Command, HoverMargins};
 pub use lag::{LagFactors, LagMargin};
 pub use margins::{Margins, Shortfall};

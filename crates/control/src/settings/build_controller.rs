@@ -7,7 +7,6 @@ use fly_lie::SE3;
 use fly_mechanics::{FreeBody, Polytope, State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use super::trial::try_out;
 use super::{
     AllocationMethod, ControllerError, ControllerSettings, GovernorSettings, SettingsError,
 };
@@ -15,6 +14,7 @@ use crate::Controller;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
 use crate::allocation::{ActiveSet, AllocationError, Allocator, Limits};
+use crate::analysis::check_existence;
 use crate::disturbance::BandwidthError;
 use crate::inputs::ReferenceInputs;
 use crate::lead::{Lead, LeadError};
@@ -124,7 +124,7 @@ impl ControllerSettings {
         }
         let plant = SystemPlant::new(system)?;
         let mut strategy = self.strategy(system)?;
-        try_out(system, &mut strategy)?;
+        check_existence(system, &mut strategy)?;
         let polytope = system.inputs.limits();
         let interior = DVector::from_column_slice(system.inputs.interior());
         let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;

@@ -57,7 +57,6 @@ mod redundancy;
 mod reference;
 mod strategy;
 mod transport;
-mod trial;
 mod tuned;
 
 pub use approach::ApproachSettings;

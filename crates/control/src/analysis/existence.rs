@@ -1,4 +1,4 @@
-//! Checks before the flight that the closed loop exists.
+//! Whether a closed loop exists.
 #![allow(non_snake_case)]
 
 use fly_mechanics::System;
@@ -6,7 +6,6 @@ use fly_mechanics::multibody::constraints::EvaluatedState;
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use super::{ControllerError, SettingsError};
 use crate::constrained::Projection;
 use crate::law::{Law, LawError};
 use crate::lehmer::Lehmer;
@@ -25,9 +24,47 @@ const TYPED: f64 = 1e-5;
 /// Relative tolerance of the match between transport map and potential.
 const FIT: f64 = 1e-6;
 
+/// Why a strategy and a system make no closed loop.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoClosedLoop {
+    /// An energy or the dissipation of all pairs together is negative in some direction.
+    #[error(
+        "expected pairs whose {of} together is positive {kind}, found the eigenvalue {eigenvalue:.3e}: a single pair's may be negative only if the others \
+         compensate it"
+    )]
+    Negative {
+        /// `inertia`, `damping` or `stiffness`.
+        of: &'static str,
+        /// `definite` or `semidefinite`.
+        kind: &'static str,
+        /// The least eigenvalue, in units in which the diagonal is 1.
+        eigenvalue: f64,
+    },
+    /// Some degree of freedom has no desired inertia.
+    #[error(
+        "expected pairs that give every degree of freedom a desired inertia, found none for the joint of `{body}`: add a pair whose inertia moves with it"
+    )]
+    Massless {
+        /// The body whose joint has none.
+        body: String,
+    },
+    /// The transport map does not fit the pairs, or does not exist.
+    #[error(transparent)]
+    Map(#[from] TransportError),
+    /// The inputs cannot act on the motion.
+    #[error(transparent)]
+    Law(#[from] LawError),
+    /// The system cannot be controlled.
+    #[error(transparent)]
+    Plant(#[from] PlantError),
+}
+
 /// Checks that the strategy defines a motion that the inputs can act on, in at least one of several configurations: a system with
 /// singularities is singular in few of them. Properties that must hold everywhere must hold in all of them.
-pub(super) fn try_out(system: &System, strategy: &mut Strategy) -> Result<(), ControllerError> {
+///
+/// # Errors
+/// What the closed loop lacks.
+pub fn check_existence(system: &System, strategy: &mut Strategy) -> Result<(), NoClosedLoop> {
     let mut numbers = Lehmer(20_211_105);
     let model = &system.model;
     let mut trial = Trial::new(system)?;
@@ -114,7 +151,7 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// A failure that must not occur anywhere.
-    fn run(&mut self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
+    fn run(&mut self, strategy: &mut Strategy) -> Result<Option<NoClosedLoop>, NoClosedLoop> {
         match strategy {
             Strategy::Template(template) => {
                 let sum = LinearModel::of_pairs(&self.system.model, &self.actual, template.pairs());
@@ -123,19 +160,19 @@ impl<'a> Trial<'a> {
                     None if template.approach() == Approach::Energy => self.map(template)?,
                     lacks => lacks,
                 };
-                Ok(lacks.or(self.law(&sum.inertia).err().map(ControllerError::from)))
+                Ok(lacks.or(self.law(&sum.inertia).err().map(NoClosedLoop::Law)))
             }
             Strategy::Matrices(template) => {
                 let sum = template.linear(&self.system.model, &self.actual);
                 let sum = self.project(sum);
                 let lacks = self.energies(&sum)?;
-                Ok(lacks.or(self.law(&sum.inertia).err().map(ControllerError::from)))
+                Ok(lacks.or(self.law(&sum.inertia).err().map(NoClosedLoop::Law)))
             }
             Strategy::User(_)
             | Strategy::Euclidean(_)
             | Strategy::Feedback(_)
             | Strategy::Multirotor(_) => {
-                Ok(self.law(&self.mass_matrix).err().map(ControllerError::from))
+                Ok(self.law(&self.mass_matrix).err().map(NoClosedLoop::Law))
             }
         }
     }
@@ -146,28 +183,28 @@ impl<'a> Trial<'a> {
     }
 
     /// What the sum of the energies lacks.
-    fn energies(&self, sum: &LinearModel) -> Result<Option<ControllerError>, ControllerError> {
-        let refuse = |message: String| Err(SettingsError::new("pairs", message).into());
-        for (name, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
-            if let Sign::Negative(value) = Sign::of(matrix, TYPED) {
-                return refuse(format!(
-                    "expected pairs whose {name} together is positive semidefinite, found the eigenvalue {value:.3e}: a single pair's may be negative only if the others compensate it"
-                ));
+    fn energies(&self, sum: &LinearModel) -> Result<Option<NoClosedLoop>, NoClosedLoop> {
+        for (of, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
+            if let Sign::Negative(eigenvalue) = Sign::of(matrix, TYPED) {
+                let kind = "semidefinite";
+                return Err(NoClosedLoop::Negative {
+                    of,
+                    kind,
+                    eigenvalue,
+                });
             }
         }
         match Sign::of(&sum.inertia, SINGULAR) {
-            Sign::Negative(value) => {
-                return refuse(format!(
-                    "expected pairs whose inertia together is positive definite, found the eigenvalue {value:.3e}: a single pair's may be negative only if the others compensate it"
-                ));
+            Sign::Negative(eigenvalue) => {
+                return Err(NoClosedLoop::Negative {
+                    of: "inertia",
+                    kind: "definite",
+                    eigenvalue,
+                });
             }
             Sign::Singular(direction) => {
-                let message = format!(
-                    "expected pairs that give every degree of freedom a desired inertia, found none for the joint of `{}`: add a pair whose inertia \
-                     moves with it",
-                    self.mover(direction)
-                );
-                return Ok(Some(SettingsError::new("pairs", message).into()));
+                let body = self.mover(direction).to_owned();
+                return Ok(Some(NoClosedLoop::Massless { body }));
             }
             Sign::Positive => {}
         }
@@ -177,21 +214,13 @@ impl<'a> Trial<'a> {
     fn map(
         &self,
         template: &mut Template<Model<f64>>,
-    ) -> Result<Option<ControllerError>, ControllerError> {
+    ) -> Result<Option<NoClosedLoop>, NoClosedLoop> {
         let model = &self.system.model;
-        let checked = template.check_map(model, &self.actual, &self.reference, FIT);
-        let Err(error) = checked else { return Ok(None) };
-        if !matches!(error, TransportError::Mismatch { .. }) {
-            let error = SettingsError::new("transport", error.to_string());
-            return Ok(Some(error.into()));
+        match template.check_map(model, &self.actual, &self.reference, FIT) {
+            Ok(()) => Ok(None),
+            Err(error @ TransportError::Mismatch { .. }) => Err(error.into()),
+            Err(error) => Ok(Some(error.into())),
         }
-        Err(SettingsError::new(
-            "transport",
-            "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43): `joint` fits pairs of \
-             bodies that one joint connects, `adjoint` and `centred` fit one pair with as many degrees of freedom as the system, \
-             { point = [x, y, z], of = \"body\" } fits a pair whose stiffness acts at that point",
-        )
-        .into())
     }
 
     /// The body whose joint moves in this direction.
