@@ -406,6 +406,21 @@ fn mimics_are_couplings() {
     let driven = read(&text, &options).inputs.motors().to_vec();
     assert_eq!((driven.len(), driven[0].name.as_str()), (1, "j"));
 
+    // Joints that mimic each other stand still, unless they say the same.
+    for (multiplier, offset, still) in [(2.0, 0.0, true), (-0.5, 0.25, false)] {
+        let back =
+            format!("<mimic joint=\"k\" multiplier=\"{multiplier}\" offset=\"{offset}\"/></joint>");
+        let mutual = read(&text.replacen("</joint>", &back, 1), &options);
+        assert_eq!(mutual.couplings.len(), 2);
+        let note = "joints that mimic each other in a circle hold each other still: `j`, `k`";
+        assert_eq!(
+            mutual.notes.iter().any(|it| it == note),
+            still,
+            "{:?}",
+            mutual.notes
+        );
+    }
+
     // What cannot be coupled is said.
     for (from, to, note) in [
         (

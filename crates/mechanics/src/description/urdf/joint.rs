@@ -239,6 +239,8 @@ pub(super) fn couplings(
     let named: HashMap<&str, usize> = names.enumerate().map(|(i, name)| (name, i)).collect();
     let single = |index: usize| model.velocity_range(bodies[index]).len() == 1;
     let mut couplings = Vec::new();
+    // The joint that each coupled one mimics, and its ratio.
+    let mut drivers = HashMap::new();
     for (index, element) in elements.iter().enumerate() {
         let Some((name, element)) = element else {
             continue;
@@ -258,6 +260,7 @@ pub(super) fn couplings(
             Some(driver) if single(index) && single(driver) => {
                 let (driven, driver) = (model.name(bodies[index]), model.name(bodies[driver]));
                 couplings.push(Coupling::gear(*name, driven, driver, ratio, offset));
+                drivers.insert(index, (named[other], ratio));
             }
             Some(_) => notes.push(format!(
                 "joint `{name}` mimics `{other}`, but they do not both have one degree of freedom"
@@ -272,7 +275,34 @@ pub(super) fn couplings(
             }
         }
     }
+    notes.extend(circles(&drivers).into_iter().map(|circle| {
+        let names: Vec<&str> = circle.iter().map(|i| joints[*i].name.as_str()).collect();
+        let names = some(&names);
+        format!("joints that mimic each other in a circle hold each other still: {names}")
+    }));
     Ok(couplings)
+}
+
+/// The joints that mimic each other in a circle with ratios whose product is not 1, which holds them still; each circle once, from its first joint on.
+fn circles(drivers: &HashMap<usize, (usize, f64)>) -> Vec<Vec<usize>> {
+    let mut circles = Vec::new();
+    for &first in drivers.keys() {
+        let (mut circle, mut product) = (vec![first], 1.0);
+        while let Some(&(driver, ratio)) = circle.last().and_then(|last| drivers.get(last)) {
+            product *= ratio;
+            if driver == first && product != 1.0 {
+                circles.push(circle);
+                break;
+            }
+            // A circle counts from its first joint on, and what leads into one is none.
+            if driver <= first || circle.len() > drivers.len() {
+                break;
+            }
+            circle.push(driver);
+        }
+    }
+    circles.sort();
+    circles
 }
 
 /// Notes on what the file says of joints and the system leaves out, and on limits that may not be meant.

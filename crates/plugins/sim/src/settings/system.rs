@@ -105,6 +105,9 @@ pub(super) struct InitialState {
     pub(super) contacts: Contacts,
 }
 
+/// The most steps from one frame to the next.
+const MOST_SUBSTEPS: f64 = 1000.0;
+
 pub(super) fn plant(
     system: System,
     initial: InitialState,
@@ -140,9 +143,14 @@ pub(super) fn plant(
     if step > shortest {
         let needed = (1.0 / rate_hz / shortest).ceil();
         let message = format!(
-            "expected simulation steps no longer than the shortest time constant of an actuator, {shortest} s, found {step} s"
+            "expected simulation steps no longer than the shortest time constant of an actuator, {shortest:?} s, found {step} s"
         );
-        let help = format!("`substeps = {needed}` is enough");
+        let help = if needed > MOST_SUBSTEPS {
+            "take 0, an actuator without lag, for one that is so much faster than the flight"
+                .to_owned()
+        } else {
+            format!("`substeps = {needed}` is enough")
+        };
         return Err(placed(Error::configuration(message).with_help(help)));
     }
     let steps = variants.iter().map(|variant| {
@@ -156,7 +164,7 @@ pub(super) fn plant(
         let message = format!(
             "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of {of}{by}, found {step} s"
         );
-        let help = if needed > 1000.0 {
+        let help = if needed > MOST_SUBSTEPS {
             "they are too stiff for the masses that move on them".to_owned()
         } else {
             format!("`substeps = {needed}` is enough; so is less stiffness or damping")
