@@ -1,6 +1,6 @@
 //! Resolves signal names to indices before the flight.
 
-use fly_hal::{CommandSet, Description};
+use fly_hal::{CommandSet, Description, GroupStatus};
 
 /// The indices of one group's values and status in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,13 @@ impl GroupBinding {
         self.values[..self.length]
             .iter()
             .all(|index| values[*index].is_finite())
+    }
+
+    /// Whether its first value is true, such as `vehicle.armed`; `None` if that is unknown: the group is invalid or the
+    /// value is not finite.
+    pub fn flag(&self, groups: &[GroupStatus], values: &[f64]) -> Option<bool> {
+        let value = values[self.values[0]];
+        (groups[self.group].valid && value.is_finite()).then_some(value > 0.5)
     }
 }
 

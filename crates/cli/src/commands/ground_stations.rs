@@ -1,5 +1,6 @@
 //! Shows a flight to ground stations while it is logged.
 
+use fly_flight::binding::{GroupBinding, bind_part};
 use fly_flight::supervisor::Mode;
 use fly_flight::{LogError, LogSummary, McapFile, Message, Sink};
 use fly_hal::Description;
@@ -39,7 +40,7 @@ struct Stations {
 #[derive(Default)]
 struct Places {
     battery: Option<(usize, [usize; 2])>,
-    armed: Option<(usize, usize)>,
+    armed: Option<GroupBinding>,
     airspeed: Option<(usize, usize)>,
     position: Option<(usize, [usize; 3])>,
     velocity: Option<(usize, [usize; 3])>,
@@ -195,12 +196,9 @@ impl Stations {
                 .airspeed
                 .and_then(|(group, place)| vector((group, [place]), row))
                 .map(|[speed]| speed),
-            armed: places
-                .armed
-                .and_then(|(group, place)| vector((group, [place]), row))
-                .map_or(phase != Phase::Standby && phase != Phase::Over, |[it]| {
-                    it > 0.5
-                }),
+            armed: (places.armed)
+                .and_then(|armed| armed.flag(row.groups, row.values))
+                .unwrap_or(phase != Phase::Standby && phase != Phase::Over),
             phase,
             mode: row.mode.into(),
         };
@@ -255,7 +253,7 @@ impl Places {
         let battery = [place("battery.voltage"), place("battery.remaining")];
         Self {
             battery: group("battery").and_then(|at| Some((at, [battery[0]?, battery[1]?]))),
-            armed: group("vehicle").zip(place("vehicle.armed")),
+            armed: bind_part(description, "vehicle", "armed"),
             airspeed: group("airspeed").zip(place("airspeed.speed")),
             position: three("gnss.position"),
             velocity: three("gnss.velocity"),

@@ -98,18 +98,14 @@ impl Link {
 
     /// Takes what a frame reports, unless its read failed: its content is then undefined.
     pub(super) fn take_report(&mut self) {
+        let flag = |group: Option<GroupBinding>| {
+            group.and_then(|group| group.flag(&self.frame.groups, &self.frame.values))
+        };
         self.reported = Reported {
-            control: self.says(self.control),
-            armed: self.says(self.armed),
+            control: flag(self.control),
+            armed: flag(self.armed),
             armed_at: (self.armed).map_or(0, |group| self.frame.groups[group.group].stamp),
         };
-    }
-
-    /// Whether the first value of this group is true; `None` if the group is missing or invalid, or its value is NaN.
-    fn says(&self, group: Option<GroupBinding>) -> Option<bool> {
-        let group = group.filter(|group| self.frame.groups[group.group].valid)?;
-        let value = self.frame.values[group.values[0]];
-        value.is_finite().then_some(value > 0.5)
     }
 
     /// Whether a vehicle that is commanded, and is not landing by itself, is no longer armed: it says so again and for a while, as one frame may be
