@@ -52,6 +52,7 @@ pub use limits::{
 pub use locate::sweep;
 pub use model::{Model, check_sections, controller_in};
 pub use sections::{BackendSection, FlightSection, RealTimeSection, SafetySection};
+pub use set::read_key;
 pub use setpoints::SetpointsSection;
 pub use source::{Origin, Source, SourceSpan};
 pub use system::system;

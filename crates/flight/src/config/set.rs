@@ -181,13 +181,13 @@ fn find_equals(assignment: &str) -> Option<usize> {
     })
 }
 
-/// The parts of a dotted TOML key and their bytes.
-fn read_key(key: &str) -> Option<Vec<(String, std::ops::Range<usize>)>> {
-    if key.contains(['\n', '#', '=']) && !key.contains(['"', '\'']) {
+/// The parts of a dotted TOML key, without quotes, and their bytes; `None` if it is not a key and nothing else.
+pub fn read_key(key: &str) -> Option<Vec<(String, std::ops::Range<usize>)>> {
+    if key.contains('\n') {
         return None;
     }
-    let document = format!("{key} = 0");
-    let document = DeTable::parse(&document).ok()?;
+    let text = format!("{key} = 0");
+    let document = DeTable::parse(&text).ok()?;
     let mut parts = Vec::new();
     let mut table = document.get_ref();
     loop {
@@ -195,7 +195,8 @@ fn read_key(key: &str) -> Option<Vec<(String, std::ops::Range<usize>)>> {
         parts.push((name.get_ref().to_string(), name.span()));
         match value.get_ref() {
             DeValue::Table(inner) => table = inner,
-            _ => return Some(parts),
+            // A value that the key itself contains ends earlier.
+            _ => return (value.span().end == text.len()).then_some(parts),
         }
     }
 }
@@ -257,4 +258,32 @@ pub(super) fn by_name(root: &Node, over: &mut Node) -> Result<(), Diagnostic> {
         entry.key = index.to_string();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_as_toml_reads_it() {
+        let names = |key: &str| -> Option<Vec<String>> {
+            Some(read_key(key)?.into_iter().map(|(name, _)| name).collect())
+        };
+        let found = |names: &[&str]| Some(names.iter().copied().map(str::to_owned).collect());
+        assert_eq!(names("flight.duration"), found(&["flight", "duration"]));
+        assert_eq!(names("a . 'b'"), found(&["a", "b"]));
+        assert_eq!(names("a.\"b=c\""), found(&["a", "b=c"]));
+        assert_eq!(names("\"a#\".b"), found(&["a#", "b"]));
+        for none in [
+            "",
+            "a.",
+            "a = 1 #",
+            "\"a\" = 1 #",
+            "[a]\nb",
+            "a = {b",
+            "a b",
+        ] {
+            assert_eq!(names(none), None, "{none}");
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! Keys of a configuration in a plan: every value of a flight has one origin.
 
-use fly_flight::config::{Assignment, Diagnostic, SourceSpan};
-use toml::de::{DeTable, DeValue};
+use fly_flight::config::{Assignment, Diagnostic, SourceSpan, read_key};
 
 use super::SEED;
 use super::variation::Variation;
@@ -102,27 +101,13 @@ fn conflict(one: &Use<'_>, other: &Use<'_>) -> Option<Diagnostic> {
     )))
 }
 
-/// The names in a dotted key; the whole of what is none.
+/// The names in a dotted key; the text itself if it is not a key.
 pub(crate) fn parts(key: &str) -> Vec<String> {
-    read(key).unwrap_or_else(|| vec![key.to_owned()])
+    names(key).unwrap_or_else(|| vec![key.to_owned()])
 }
 
-fn read(key: &str) -> Option<Vec<String>> {
-    if key.contains(['\n', '#', '=']) {
-        return None;
-    }
-    let document = format!("{key} = 0");
-    let document = DeTable::parse(&document).ok()?;
-    let mut parts = Vec::new();
-    let mut table = document.get_ref();
-    loop {
-        let (name, value) = table.iter().next()?;
-        parts.push(name.get_ref().to_string());
-        match value.get_ref() {
-            DeValue::Table(below) => table = below,
-            _ => return Some(parts),
-        }
-    }
+fn names(key: &str) -> Option<Vec<String>> {
+    Some(read_key(key)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// The key without quotes and spaces that it does not need, so that equal keys are equal texts.
@@ -131,7 +116,7 @@ pub(crate) fn plain(key: &str) -> String {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         !part.is_empty() && part.chars().all(fits)
     };
-    match read(key) {
+    match names(key) {
         Some(parts) if parts.iter().all(is_bare) => parts.join("."),
         _ => key.to_owned(),
     }

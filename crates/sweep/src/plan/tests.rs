@@ -53,6 +53,10 @@ fn of_varied_keys_none_is_a_part_of_another() {
         (titles, place),
         (vec!["`flight.duration` is varied twice".to_owned()], (4, 1))
     );
+    // A name that needs quotes.
+    let (titles, _) = told("[vary]\n'a.\"b=c\"' = { values = [1] }\na = { values = [2] }");
+    let expected = "`a`, which is varied, contains `a.\"b=c\"`, which is varied";
+    assert_eq!(titles, [expected]);
     // Siblings, and keys that only begin with the same letters.
     let apart = format!(
         "[vary]\n'{position}.0' = {{ uniform = [5, 6] }}\n'{position}.1' = {{ uniform = [5, 6] }}\n'{position}.10' = {{ uniform = [5, 6] }}"
