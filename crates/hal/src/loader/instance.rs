@@ -220,8 +220,9 @@ impl Instance {
                 .collect(),
             wants_reference: reference_from(given.wants_reference).ok_or_else(|| {
                 Error::internal(format!(
-                    "the plugin wants reference {}, which is none",
-                    given.wants_reference
+                    "unknown reference source {}; expected 0 to {}",
+                    given.wants_reference,
+                    abi::FLY_REFERENCE_RECORDED
                 ))
             })?,
             // SAFETY: as above.

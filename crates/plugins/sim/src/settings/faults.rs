@@ -205,13 +205,13 @@ pub(super) fn faults(
         let stray = (keys.given()).find(|(key, _)| !kind.keys().contains(key));
         if let Some((key, span)) = stray {
             let name = kind.name();
-            let expected = match kind.keys() {
-                [] => "none of its own".to_owned(),
-                keys => format!("`{}`", keys.join("`, `")),
+            let message = match kind.keys() {
+                [] => format!("`kind = \"{name}\"` has no keys of its own; found `{key}`"),
+                keys => format!(
+                    "`{key}` does not belong to `kind = \"{name}\"`, whose keys are `{}`",
+                    keys.join("`, `")
+                ),
             };
-            let message = format!(
-                "`{key}` does not belong to `kind = \"{name}\"`, whose keys are {expected}"
-            );
             return Err(Error::configuration(message).in_configuration(span));
         }
         let mut random = Random::of_fault(seed, index);

@@ -627,7 +627,7 @@ fn faults_have_their_own_keys() {
         ),
         (
             "kind = 'link', ramp = «1»",
-            "`ramp` does not belong to `kind = \"link\"`, whose keys are none of its own",
+            "`kind = \"link\"` has no keys of its own; found `ramp`",
         ),
         (
             "kind = «'dead'»",
