@@ -1,11 +1,9 @@
 //! `cargo xtask bench`: the benchmarks, by crate or by name.
 
-use crate::{Failure, Outcome, peers, ratios, workspace};
+use crate::{Failure, Outcome, peers, ratios, tools, workspace};
 use anyhow::{Context, Result};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
 
 /// A benchmark: `crates/CRATE/benches/NAME.rs`, possibly with a Pinocchio counterpart next to it.
 struct Bench {
@@ -48,7 +46,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             .args(["--bench", &bench.name, "--"])
             .args(filter);
         let (status, mut output) = if bench.pinocchio.is_some() {
-            echoed(&mut command)?
+            tools::echoed(&mut command)?
         } else {
             let status = command.status().context("cargo did not start")?;
             (status, String::new())
@@ -65,28 +63,6 @@ pub fn run(arguments: &[String]) -> Outcome {
         }
     }
     Ok(std::process::ExitCode::SUCCESS)
-}
-
-/// Runs a command, passes its output on line by line, and returns it.
-pub fn echoed(command: &mut Command) -> Result<(ExitStatus, String)> {
-    let program = command.get_program().display().to_string();
-    let started = || format!("{program} did not start");
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(started)?;
-    let stdout = child.stdout.take().context("the output is piped")?;
-    let mut output = String::new();
-    for line in BufReader::new(stdout).lines() {
-        let line = line.with_context(|| format!("the output of {program} cannot be read"))?;
-        println!("{line}");
-        output += &line;
-        output.push('\n');
-    }
-    let status = child
-        .wait()
-        .with_context(|| format!("{program} was lost"))?;
-    Ok((status, output))
 }
 
 /// The benchmarks of `crates/`, sorted.

@@ -1,6 +1,7 @@
-//! Peers from PyPI, in folders below `target/`: Pinocchio for our benchmarks, and Python packages that a task needs.
+//! Peers, in folders below `target/`: Pinocchio from PyPI for our benchmarks, and tests with other programs.
 
-use crate::{Failure, Outcome, bench, tools, viewers, workspace};
+use crate::pypi::{self, COMPLETE};
+use crate::{Failure, Outcome, tools, viewers, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,6 @@ const PACKAGES: [&str; 2] = ["pin==4.1.0", "cmeel-eigen==3.4.1"];
 
 /// Debian's clang package and the name of its C++ compiler.
 const CLANG: (&str, &str) = ("clang-19", "clang++-19");
-
-/// The file that marks a finished installation.
-const COMPLETE: &str = "complete";
 
 /// Why manif, with which the other libraries also compare, is not measured.
 pub const NO_MANIF: &str =
@@ -97,7 +95,7 @@ pub fn pinocchio(source: &Path, name: &str, native: bool, filter: &[String]) -> 
         if let Some(folder) = source.parent() {
             command.current_dir(folder);
         }
-        let (status, output) = bench::echoed(command.args(filter))?;
+        let (status, output) = tools::echoed(command.args(filter))?;
         if !status.success() {
             bail!("{} ended with {status}", program.display());
         }
@@ -182,35 +180,7 @@ fn install(folder: &Path) -> Result<()> {
         "installing Pinocchio from PyPI into {} (500 MB)",
         folder.display()
     );
-    from_pypi(folder, &PACKAGES)
-}
-
-/// Installs packages into a separate folder.
-fn from_pypi(folder: &Path, packages: &[&str]) -> Result<()> {
-    // The remains of an interrupted installation are not reliable.
-    let _ = fs::remove_dir_all(folder);
-    tools::quiet(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-    tools::quiet(
-        Command::new(folder.join("bin/python"))
-            .args(["-m", "pip", "install", "--quiet"])
-            .arg("--disable-pip-version-check")
-            .args(packages),
-    )?;
-    fs::write(folder.join(COMPLETE), "").context("the installation cannot be marked as complete")
-}
-
-/// A Python with these packages, below `target/peers`.
-pub fn python(name: &str, packages: &[&str]) -> Result<PathBuf> {
-    let folder = workspace::target_dir()?.join("peers").join(name);
-    if !folder.join(COMPLETE).is_file() {
-        eprintln!(
-            "installing {} from PyPI into {}",
-            packages.join(", "),
-            folder.display()
-        );
-        from_pypi(&folder, packages)?;
-    }
-    Ok(folder.join("bin/python"))
+    pypi::install(folder, &PACKAGES)
 }
 
 /// Where the packages' headers are: `lib/python3.x/site-packages/cmeel.prefix`.

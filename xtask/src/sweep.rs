@@ -1,6 +1,6 @@
 //! `cargo xtask sweep`: what is too long for every day, or needs Python, of campaigns.
 
-use crate::{Failure, Outcome, peers, workspace};
+use crate::{Failure, Outcome, pypi, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             "`sweep` takes no arguments, found `{extra}`"
         )));
     }
-    match peers::python("dask", &PACKAGES) {
+    match pypi::python("dask", &PACKAGES) {
         Ok(python) => cluster(&python)?,
         // A machine without a network has no Dask.
         Err(error) => println!("SKIPPED: Dask and pyarrow: {error:#}"),

@@ -9,12 +9,13 @@
 //! `target/`; where neither is possible the one command to run is printed.
 //! Nothing happens when all is there.
 
-use crate::{Outcome, workspace};
+use crate::{Outcome, folders};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 /// CMake's own name for "be as lenient as a CMake before 4".
 const POLICY: (&str, &str) = ("CMAKE_POLICY_VERSION_MINIMUM", "3.5");
@@ -43,7 +44,7 @@ pub fn ensure() -> Result<Vec<Variable>> {
         );
     }
     let mut environment = vec![(POLICY.0.to_owned(), POLICY.1.into())];
-    let folder = workspace::target_dir()?.join("tools").join("python");
+    let folder = folders::target_dir()?.join("tools").join("python");
     if !complete() && !folder.join(COMPLETE).is_file() {
         install(&folder)?;
     }
@@ -156,7 +157,7 @@ fn without_cxx(folder: &Path) -> Result<[Variable; 2]> {
 /// Removes what an earlier build without these variables left half configured:
 /// CMake would remember the compiler it did not find.
 fn forget_failed_configurations() -> Result<()> {
-    let target = workspace::target_dir()?;
+    let target = folders::target_dir()?;
     for profile in ["debug", "release"] {
         let Ok(entries) = fs::read_dir(target.join(profile).join("build")) else {
             continue;
@@ -184,6 +185,28 @@ pub fn quiet(command: &mut Command) -> Result<()> {
         bail!("{name} ended with {}: {}", output.status, text.trim());
     }
     Ok(())
+}
+
+/// Runs a command, passes its output on line by line, and returns it.
+pub fn echoed(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let program = command.get_program().display().to_string();
+    let started = || format!("{program} did not start");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(started)?;
+    let stdout = child.stdout.take().context("the output is piped")?;
+    let mut output = String::new();
+    for line in BufReader::new(stdout).lines() {
+        let line = line.with_context(|| format!("the output of {program} cannot be read"))?;
+        println!("{line}");
+        output += &line;
+        output.push('\n');
+    }
+    let status = child
+        .wait()
+        .with_context(|| format!("{program} was lost"))?;
+    Ok((status, output))
 }
 
 /// Whether a program of this name is on the PATH.

@@ -1,14 +1,13 @@
 //! `cargo xtask peers viewers`: logs of all shipped configurations, opened as Foxglove, PlotJuggler and Rerun open them; and a flight watched by Foxglove's protocol
 //! and in a browser.
 
+use crate::pypi::python;
 use crate::report;
 use crate::workspace::{self, Built};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-
-use crate::peers::python;
 
 /// What opens them, from PyPI.
 const PACKAGES: [&str; 5] = [

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::file::TableError;
+use crate::error::TableError;
 use crate::{Cell, Column};
 
 pub fn write<E: From<TableError>>(

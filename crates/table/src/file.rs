@@ -4,46 +4,16 @@ use std::ffi::OsString;
 use std::fs::Permissions;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use crate::error::TableError;
 use crate::unfinished::Unfinished;
 use crate::{Cell, Column, csv, parquet};
 
 /// Names of files have at most 255 bytes, some of which are random here.
 const LONGEST_PREFIX: usize = 200;
-
-/// Why a table cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableError {
-    /// The file cannot be created, written, or moved to its final path.
-    #[error("cannot write `{}`: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        error: std::io::Error,
-    },
-    /// Something else than a file is at the path: a folder, a device, a pipe or a socket.
-    #[error("cannot write `{}`: expected a file or nothing there, found {found}; name another place", path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-        /// What is there.
-        found: &'static str,
-    },
-    /// A file has appeared at the path that is not to be replaced.
-    #[error("cannot write `{}`: a file has appeared there meanwhile; name another place", path.display())]
-    Appeared {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The table cannot be encoded.
-    #[error("cannot write the table: {0}")]
-    Table(String),
-}
 
 /// What happens to a file that exists when a new one is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +22,6 @@ pub enum Existing {
     Replace,
     /// It stays, and the new one is an error.
     Keep,
-}
-
-impl TableError {
-    fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.to_owned();
-        move |error| Self::File { path, error }
-    }
 }
 
 /// Writes comma-separated values: a line of names, then one line per row. Numbers are read back exactly; missing values

@@ -4,6 +4,8 @@ mod cell;
 #[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
+mod error;
+#[cfg(feature = "files")]
 mod file;
 #[cfg(feature = "files")]
 mod parquet;
@@ -12,6 +14,8 @@ mod unfinished;
 
 pub use cell::{Cell, Column, Kind, take};
 #[cfg(feature = "files")]
-pub use file::{Existing, TableError, refuse_other_than_file, whole, write_csv, write_parquet};
+pub use error::TableError;
+#[cfg(feature = "files")]
+pub use file::{Existing, refuse_other_than_file, whole, write_csv, write_parquet};
 #[cfg(feature = "files")]
 pub use unfinished::{Unfinished, remove_unfinished};

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use crate::file::TableError;
+use crate::error::TableError;
 use crate::{Cell, Column, Kind};
 
 /// Number of cells held in memory at once, some ten megabytes.

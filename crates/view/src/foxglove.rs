@@ -13,7 +13,7 @@ use serde_json::json;
 use tungstenite::{Message, WebSocket};
 
 use crate::hub::{Hub, Packet};
-use crate::server::{read, send};
+use crate::socket::{read, send};
 
 /// Opcode of a binary message with data.
 const MESSAGE_DATA: u8 = 1;

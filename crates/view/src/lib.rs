@@ -6,6 +6,7 @@ mod page;
 mod request;
 mod server;
 mod sink;
+mod socket;
 
 pub use hub::Hub;
 pub use sink::{View, ViewSink};

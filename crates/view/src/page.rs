@@ -10,7 +10,7 @@ use serde::Serialize;
 use tungstenite::{Message, WebSocket};
 
 use crate::hub::Hub;
-use crate::server::{read, send};
+use crate::socket::{read, send};
 
 /// Period of a page's updates.
 const PERIOD: Duration = Duration::from_millis(100);

@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use tungstenite::WebSocket;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::http::HeaderValue;
 use tungstenite::protocol::WebSocketConfig;
-use tungstenite::{Message, WebSocket};
 
 use crate::foxglove;
 use crate::hub::Hub;
@@ -169,36 +169,6 @@ fn socket(stream: TcpStream, protocol: Option<&'static str>) -> io::Result<WebSo
     };
     let socket = tungstenite::accept_hdr_with_config(stream, agree, Some(config));
     socket.map_err(|error| io::Error::other(error.to_string()))
-}
-
-/// Waits at most this long for a message. `None` if there is none.
-///
-/// # Errors
-/// The other side has disconnected.
-pub fn read(socket: &mut WebSocket<TcpStream>, wait: Duration) -> io::Result<Option<Message>> {
-    socket.get_ref().set_read_timeout(Some(wait))?;
-    match socket.read() {
-        Ok(Message::Close(_)) => Err(io::ErrorKind::ConnectionAborted.into()),
-        Ok(message) => Ok(Some(message)),
-        Err(tungstenite::Error::Io(error))
-            if matches!(
-                error.kind(),
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(io::Error::other(error.to_string())),
-    }
-}
-
-/// Sends a message.
-///
-/// # Errors
-/// The other side has disconnected, or accepts no more data.
-pub fn send(socket: &mut WebSocket<TcpStream>, message: Message) -> io::Result<()> {
-    let sent = socket.send(message);
-    sent.map_err(|error| io::Error::other(error.to_string()))
 }
 
 /// Answers a request whose head has this length, and closes.
