@@ -18,6 +18,7 @@
 //! there. The time of a sample is its `timestamp_sample`, if the topic has it. Time counts from
 //! the first frame. Of parts of the file whose times overlap, only the longest is used.
 
+mod fields;
 mod formats;
 mod motors;
 mod order;
@@ -41,10 +42,13 @@ use super::stream::{Span, Stream};
 use super::{Kind, Options, Recording};
 use crate::error::LogError;
 use crate::origin::Motors;
+use fields::{
+    ANGULAR_VELOCITY, ARMED, ATTITUDE, BATTERY, LOCAL_POSITION, MOTION, QUATERNION, VALID,
+};
 use order::LeftOut;
 use resampled::Resampled;
 use series::{Attitude, Motion, Series, rotation};
-use topics::{MOTION, Topics};
+use topics::Topics;
 
 /// Required topics.
 const REQUIRED: [&str; 3] = [
@@ -249,18 +253,6 @@ fn finite(values: &[f64]) -> bool {
 impl Sources {
     fn new(topics: &Topics) -> io::Result<Option<Self>> {
         let [topic, ..] = REQUIRED;
-        let fields = [
-            "x",
-            "y",
-            "z",
-            "vx",
-            "vy",
-            "vz",
-            "xy_reset_counter",
-            "z_reset_counter",
-            "vxy_reset_counter",
-            "vz_reset_counter",
-        ];
         let motion = |row: [f64; 10]| {
             let [x, y, z, vx, vy, vz, resets @ ..] = row;
             finite(&[x, y, z, vx, vy, vz]).then(|| Motion {
@@ -270,9 +262,9 @@ impl Sources {
                 resets: resets.map(|count| count.max(0.0)),
             })
         };
-        let motion = Series::with(topics, topic, fields, MOTION.len(), motion)?;
+        let motion = Series::with(topics, topic, LOCAL_POSITION, MOTION.len(), motion)?;
         let (mut flags, mut flagged) = (0_u64, 0_u64);
-        if let Some(mut samples) = topics.samples(topic, ["xy_valid", "z_valid"], 2) {
+        if let Some(mut samples) = topics.samples(topic, VALID, VALID.len()) {
             samples.visit_all(|valid| {
                 flags += 1;
                 flagged += u64::from(valid.contains(&0.0));
@@ -283,18 +275,13 @@ impl Sources {
             let rotation = rotation(q)?;
             Some(Attitude { rotation, resets })
         };
-        let fields = ["q[0]", "q[1]", "q[2]", "q[3]", "quat_reset_counter"];
         let with_resets = move |[w, x, y, z, resets]: [f64; 5]| attitude([w, x, y, z], resets);
-        let attitude = match Series::new(topics, topic, fields, with_resets)? {
-            None => {
-                let fields = ["q[0]", "q[1]", "q[2]", "q[3]"];
-                Series::new(topics, topic, fields, move |q| attitude(q, 0.0))?
-            }
+        let attitude = match Series::new(topics, topic, ATTITUDE, with_resets)? {
+            None => Series::new(topics, topic, QUATERNION, move |q| attitude(q, 0.0))?,
             attitude => attitude,
         };
         let [_, _, topic] = REQUIRED;
-        let fields = ["xyz[0]", "xyz[1]", "xyz[2]"];
-        let rates = Series::new(topics, topic, fields, move |row: [f64; 3]| {
+        let rates = Series::new(topics, topic, ANGULAR_VELOCITY, move |row: [f64; 3]| {
             finite(&row).then(|| frames::flu_from_frd(row))
         })?;
         let (Some(mut motion), Some(mut attitude), Some(mut rates)) = (motion, attitude, rates)
@@ -434,9 +421,9 @@ fn skipped(topics: &Topics, [far, repeated]: &[Vec<LeftOut>; 2], start: i64) -> 
 }
 
 fn battery(topics: &Topics) -> io::Result<Option<Series<[f64; 2]>>> {
-    Series::new(topics, "battery_status", ["voltage_v", "remaining"], Some)
+    Series::new(topics, "battery_status", BATTERY, Some)
 }
 
 fn armed(topics: &Topics) -> io::Result<Option<Series<[f64; 1]>>> {
-    Series::new(topics, "actuator_armed", ["armed"], Some)
+    Series::new(topics, "actuator_armed", ARMED, Some)
 }

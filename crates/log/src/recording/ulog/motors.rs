@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::io;
 
+use super::fields::{CONTROLS, HOVER_THRUST, OUTPUTS};
 use super::series::Series;
-use super::topics::{CONTROLS, OUTPUTS, Topics, too_much};
+use super::topics::{Topics, too_much};
 use crate::origin::{MotorGeometry, Motors};
 
 /// Largest number of motors that are read.
@@ -147,7 +148,7 @@ fn geometry(topics: &Topics, count: usize) -> Option<Vec<MotorGeometry>> {
 
 fn hover_estimate(topics: &Topics) -> io::Result<Option<f64>> {
     let topic = "hover_thrust_estimate";
-    let Some(mut samples) = topics.samples(topic, ["hover_thrust", "valid"], 2) else {
+    let Some(mut samples) = topics.samples(topic, HOVER_THRUST, HOVER_THRUST.len()) else {
         return Ok(None);
     };
     let (mut valid, mut count) = (Vec::new(), 0_u64);

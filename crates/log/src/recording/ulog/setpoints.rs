@@ -7,9 +7,10 @@ use fly_lie::UnitQuaternion;
 use fly_mavlink::frames;
 
 use super::Grid;
+use super::fields::{ATTITUDE_SETPOINT, MOTION, RATES_SETPOINT, TRAJECTORY};
 use super::series::{Attitude, Series, rotation};
 use super::smooth::Smoother;
-use super::topics::{MOTION, TRAJECTORY, Topics};
+use super::topics::Topics;
 
 /// Half-width of the position fit, s.
 const POSITION_REACH: f64 = 0.5;
@@ -249,22 +250,30 @@ fn at(series: &mut Series<Option<Path>>, time: i64) -> io::Result<Option<Path>> 
 
 /// `vehicle_attitude_setpoint`.
 fn logged_attitudes(topics: &Topics) -> io::Result<Option<Series<Attitude>>> {
-    let fields = ["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"];
-    Series::new(topics, "vehicle_attitude_setpoint", fields, |q| {
-        let rotation = rotation(q)?;
-        Some(Attitude {
-            rotation,
-            resets: 0.0,
-        })
-    })
+    Series::new(
+        topics,
+        "vehicle_attitude_setpoint",
+        ATTITUDE_SETPOINT,
+        |q| {
+            let rotation = rotation(q)?;
+            Some(Attitude {
+                rotation,
+                resets: 0.0,
+            })
+        },
+    )
 }
 
 /// `vehicle_rates_setpoint`, body rates.
 fn logged_rates(topics: &Topics) -> io::Result<Option<Series<[f64; 3]>>> {
-    let fields = ["roll", "pitch", "yaw"];
-    Series::new(topics, "vehicle_rates_setpoint", fields, |row: [f64; 3]| {
-        row.iter()
-            .all(|c| c.is_finite())
-            .then(|| frames::flu_from_frd(row))
-    })
+    Series::new(
+        topics,
+        "vehicle_rates_setpoint",
+        RATES_SETPOINT,
+        |row: [f64; 3]| {
+            row.iter()
+                .all(|c| c.is_finite())
+                .then(|| frames::flu_from_frd(row))
+        },
+    )
 }

@@ -10,94 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::REQUIRED;
+use super::fields::WANTED;
 use super::formats::{Formats, Layout, Number};
 use super::order::{
     Backwards, LeftOut, Order, Part, Setback, Stamp, Step, around, contains, places,
 };
 use super::records::{Damage, LEVELS, Record, RecordSpan, Visitor, Walker, is_known, scan};
 use crate::recording::source::Source;
-
-/// Topics and fields that are read. The rest of the file is skipped, so damage there has no effect.
-const WANTED: &[(&str, &[&str])] = &[
-    (
-        "vehicle_local_position",
-        &[
-            "x",
-            "y",
-            "z",
-            "vx",
-            "vy",
-            "vz",
-            "xy_reset_counter",
-            "z_reset_counter",
-            "vxy_reset_counter",
-            "vz_reset_counter",
-            "xy_valid",
-            "z_valid",
-        ],
-    ),
-    (
-        "vehicle_attitude",
-        &["q[0]", "q[1]", "q[2]", "q[3]", "quat_reset_counter"],
-    ),
-    ("vehicle_angular_velocity", &["xyz[0]", "xyz[1]", "xyz[2]"]),
-    ("actuator_motors", &CONTROLS),
-    ("actuator_outputs", &OUTPUTS),
-    ("trajectory_setpoint", &TRAJECTORY),
-    ("vehicle_local_position_setpoint", &MOTION),
-    (
-        "vehicle_attitude_setpoint",
-        &["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"],
-    ),
-    ("vehicle_rates_setpoint", &["roll", "pitch", "yaw"]),
-    ("battery_status", &["voltage_v", "remaining"]),
-    ("actuator_armed", &["armed"]),
-    ("hover_thrust_estimate", &["hover_thrust", "valid"]),
-];
-/// Position and velocity, of `vehicle_local_position` and its setpoint.
-pub const MOTION: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
-/// Fields of `trajectory_setpoint`.
-pub const TRAJECTORY: [&str; 9] = [
-    "position[0]",
-    "position[1]",
-    "position[2]",
-    "velocity[0]",
-    "velocity[1]",
-    "velocity[2]",
-    "acceleration[0]",
-    "acceleration[1]",
-    "acceleration[2]",
-];
-/// Fields of `actuator_motors`, one for each motor.
-pub const CONTROLS: [&str; 12] = [
-    "control[0]",
-    "control[1]",
-    "control[2]",
-    "control[3]",
-    "control[4]",
-    "control[5]",
-    "control[6]",
-    "control[7]",
-    "control[8]",
-    "control[9]",
-    "control[10]",
-    "control[11]",
-];
-/// Fields of `actuator_outputs`, one for each motor.
-pub const OUTPUTS: [&str; 12] = [
-    "output[0]",
-    "output[1]",
-    "output[2]",
-    "output[3]",
-    "output[4]",
-    "output[5]",
-    "output[6]",
-    "output[7]",
-    "output[8]",
-    "output[9]",
-    "output[10]",
-    "output[11]",
-];
 
 /// Bytes of a page of the index.
 const PAGE: u64 = 1 << 18;
@@ -530,7 +449,7 @@ impl Reader {
             ..
         } = &mut self.index;
         if !topics.contains_key(topic) {
-            let layout = self.formats.layout(topic, fields)?;
+            let layout = self.formats.layout(topic, &fields.concat())?;
             let topic_data = Topic {
                 layout,
                 stretches: Vec::new(),
