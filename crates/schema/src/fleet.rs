@@ -1,33 +1,11 @@
 //! Several vehicles in one world.
 
+use fly_flight::config::schema::{CHANGED, INITIAL, WORLD};
 use serde_json::{Map, Value, json};
 
 use crate::description;
 use crate::flight::{Sections, sections};
 use crate::shape::{DRAFT, described, partial, table};
-
-/// Sections that a vehicle may change.
-const CHANGED: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
-/// Keys of a description that the world has itself.
-const WORLD: [&str; 8] = [
-    "gravity",
-    "bodies",
-    "springs",
-    "dampers",
-    "loops",
-    "couplings",
-    "rolling",
-    "ropes",
-];
-/// Keys of the simulation's initial state that belong to a vehicle.
-const INITIAL: [&str; 6] = [
-    "position",
-    "attitude",
-    "velocity",
-    "angular_velocity",
-    "joints",
-    "joint_velocities",
-];
 
 /// The schema of a fleet.
 pub fn schema() -> Value {
@@ -58,7 +36,7 @@ pub fn schema() -> Value {
         "properties": {
             "flight": keys["flight"],
             "vehicles": { "description": "The vehicles.", "type": "array", "items": vehicle },
-            "world": description::some(&WORLD, "Bodies without a controller."),
+            "world": description::some(WORLD, "Bodies without a controller."),
             "backend": keys["backend"],
         },
         "required": ["flight", "vehicles", "backend"],

@@ -4,6 +4,7 @@ use fly_control::{ControllerSettings, ReferenceSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::estimator::EstimatorSection;
+pub use super::fleet::{CHANGED, INITIAL, WORLD};
 use super::sections::{FlightSection, SafetySection};
 use super::setpoints::SetpointsSection;
 use super::tolerance::Tolerance;

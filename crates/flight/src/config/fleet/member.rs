@@ -12,22 +12,20 @@ use super::super::{locate, set, urdf, vehicle};
 use super::{Member, names};
 
 /// Its keys.
-const KEYS: &[&str] = &[
-    "name",
-    "config",
-    "initial",
-    "vehicle",
-    "controller",
-    "reference",
-    "safety",
-];
+const KEYS: &[&str] = &{
+    let [vehicle, controller, reference, safety] = SECTIONS;
+    [
+        "name", "config", "initial", vehicle, controller, reference, safety,
+    ]
+};
 
 /// Sections of the vehicle's file that the fleet can change.
-const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
+pub const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
 
 /// Keys of a backend's table that belong to a vehicle; the second one holds the initial state.
 const OWN: [&str; 2] = ["vehicle", "initial"];
-const INITIAL: [&str; 6] = [
+/// Keys of the initial state that belong to a vehicle.
+pub const INITIAL: [&str; 6] = [
     "position",
     "attitude",
     "velocity",

@@ -16,7 +16,11 @@ use super::document::{Document, Fragment, Options};
 use super::sections::{BackendSection, FlightSection};
 use super::tree::{Node, Value};
 
+#[cfg(feature = "schema")]
+pub use member::{INITIAL, SECTIONS as CHANGED};
 pub use names::{SEPARATOR, name_in_world};
+#[cfg(feature = "schema")]
+pub use world::KEYS as WORLD;
 
 /// The names of the sections.
 const SECTIONS: &[&str] = &["flight", "vehicles", "world", "backend"];

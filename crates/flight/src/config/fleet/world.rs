@@ -12,8 +12,8 @@ use super::super::vehicle;
 use super::member::Read;
 use super::name_in_world;
 
-/// The keys of `[world]`.
-const KEYS: &[&str] = &[
+/// The keys of `[world]`: those of a description that bodies without a controller have.
+pub const KEYS: &[&str] = &[
     "gravity",
     "bodies",
     "springs",
