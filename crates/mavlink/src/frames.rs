@@ -106,6 +106,15 @@ pub fn ned_frd_from_euler(roll: f64, pitch: f64, yaw: f64) -> Quaternion {
     product(product(about(3, yaw), about(2, pitch)), about(1, roll))
 }
 
+/// Roll, pitch and yaw in rad of an attitude NED-from-FRD: the inverse of [`ned_frd_from_euler`]. Pitch is from -π/2 to π/2.
+pub fn euler_from_ned_frd([w, x, y, z]: Quaternion) -> Vector {
+    [
+        (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y)),
+        (2.0 * (w * y - z * x)).clamp(-1.0, 1.0).asin(),
+        (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z)),
+    ]
+}
+
 /// Hamilton product `a b`: rotates by `b` first, then by `a`.
 pub fn product(a: Quaternion, b: Quaternion) -> Quaternion {
     let [aw, ax, ay, az] = a;
@@ -216,6 +225,21 @@ mod tests {
             assert_eq!(ned_frd_from_nwu_flu(nwu_flu_from_ned_frd(q)), q);
         }
         assert!(nwu_from_ned([0.0; 3]).iter().all(|c| c.is_sign_positive()));
+    }
+
+    /// Over the sphere, also upside down.
+    #[test]
+    fn euler_angles_make_the_attitude() {
+        for roll in [-3.0, -1.0, 0.2, 2.5] {
+            for pitch in [-1.5, -0.3, 0.0, 1.4] {
+                for yaw in [-2.9, 0.0, 1.3] {
+                    let found = euler_from_ned_frd(ned_frd_from_euler(roll, pitch, yaw));
+                    for (a, b) in found.iter().zip([roll, pitch, yaw]) {
+                        assert!((a - b).abs() < 1e-9, "{found:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

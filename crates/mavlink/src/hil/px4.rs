@@ -104,9 +104,8 @@ impl Encoder {
     /// A fix at `time`, µs.
     pub fn gps(&self, time: u64, fix: &Fix) -> HIL_GPS_DATA {
         let [latitude, longitude, altitude] = self.origin.global(ned_from_nwu(fix.position));
-        let [north, east, down] = ned_from_nwu(fix.velocity);
-        let speed = north.hypot(east);
-        let course = east.atan2(north).to_degrees().rem_euclid(360.0);
+        let velocity @ [north, east, down] = ned_from_nwu(fix.velocity);
+        let [vel, cog] = ground_course(velocity);
         HIL_GPS_DATA {
             time_usec: time,
             lat: e7(latitude),
@@ -115,16 +114,11 @@ impl Encoder {
             // What PX4 takes for metres, times 100.
             eph: 90,
             epv: 120,
-            vel: unsigned(speed * 1e2),
+            vel,
             vn: short(north * 1e2),
             ve: short(east * 1e2),
             vd: short(down * 1e2),
-            // At low speed the course is undefined.
-            cog: if speed < 0.1 {
-                u16::MAX
-            } else {
-                unsigned(course * 1e2) % 36_000
-            },
+            cog,
             fix_type: 3,
             satellites_visible: 12,
             id: 0,
@@ -249,6 +243,18 @@ pub fn is_lockstep(message: &HIL_ACTUATOR_CONTROLS_DATA) -> bool {
 fn world(origin: &Origin, latitude: i32, longitude: i32, altitude: i32) -> Vector {
     let [latitude, longitude] = degrees(latitude, longitude);
     nwu_from_ned(origin.local([latitude, longitude, f64::from(altitude) * 1e-3]))
+}
+
+/// Speed over ground, cm/s, and course, 0.01 degrees, of a velocity in NED. At low speed the course is undefined, `u16::MAX`.
+pub(crate) fn ground_course([north, east, _]: Vector) -> [u16; 2] {
+    let speed = north.hypot(east);
+    let course = east.atan2(north).to_degrees().rem_euclid(360.0);
+    let course = if speed < 0.1 {
+        u16::MAX
+    } else {
+        unsigned(course * 1e2) % 36_000
+    };
+    [unsigned(speed * 1e2), course]
 }
 
 /// Degrees in the unit of the messages.

@@ -4,10 +4,11 @@ use super::{Phase, VehicleInfo, VehicleState};
 #[allow(clippy::wildcard_imports)] // a message each
 use crate::dialect::*;
 use crate::frames::{
-    Quaternion, Vector, frd_from_flu, ned_frd_from_nwu_flu, ned_from_nwu, rotate_inverse,
+    Quaternion, Vector, euler_from_ned_frd, frd_from_flu, ned_frd_from_nwu_flu, ned_from_nwu,
+    rotate_inverse,
 };
 use crate::hil::Motion;
-use crate::hil::px4::{e7, short, unsigned, whole};
+use crate::hil::px4::{e7, ground_course, short, unsigned, whole};
 
 /// Time since the zero of the flight's clock, ms.
 pub(super) fn boot_ms(seen: &VehicleState) -> u32 {
@@ -163,12 +164,7 @@ pub(super) fn attitude(seen: &VehicleState, motion: &Motion) -> MavMessage {
 
 /// Roll, pitch and yaw (NED, FRD) of an attitude in NWU and FLU.
 fn angles(attitude: Quaternion) -> Vector {
-    let [w, x, y, z] = ned_frd_from_nwu_flu(attitude);
-    [
-        (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y)),
-        (2.0 * (w * y - z * x)).clamp(-1.0, 1.0).asin(),
-        (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z)),
-    ]
+    euler_from_ned_frd(ned_frd_from_nwu_flu(attitude))
 }
 
 pub(super) fn local_position(seen: &VehicleState, motion: &Motion) -> MavMessage {
@@ -225,19 +221,13 @@ pub(super) fn gps(about: &VehicleInfo, seen: &VehicleState) -> MavMessage {
         return MavMessage::GPS_RAW_INT(unknown);
     };
     let [latitude, longitude, altitude] = about.origin.global(ned_from_nwu(fix.position));
-    let [north, east, _] = ned_from_nwu(fix.velocity);
-    let speed = north.hypot(east);
-    let course = east.atan2(north).to_degrees().rem_euclid(360.0);
+    let [vel, cog] = ground_course(ned_from_nwu(fix.velocity));
     MavMessage::GPS_RAW_INT(GPS_RAW_INT_DATA {
         lat: e7(latitude),
         lon: e7(longitude),
         alt: whole(altitude * 1e3),
-        vel: unsigned(speed * 1e2),
-        cog: if speed < 0.1 {
-            u16::MAX
-        } else {
-            unsigned(course * 1e2) % 36_000
-        },
+        vel,
+        cog,
         fix_type: GpsFixType::GPS_FIX_TYPE_3D_FIX,
         ..unknown
     })
