@@ -22,6 +22,7 @@
 use fly_mechanics::{Inputs, Rotors};
 use nalgebra::{DVector, DefaultAllocator, Dyn, OVector, U1};
 
+use crate::angle::wrapped;
 use crate::law::Law;
 use crate::plant::Plant;
 use crate::predictor::settle;
@@ -373,10 +374,4 @@ where
         }
         self.known = [true, usable];
     }
-}
-
-/// The same angle wrapped to half a turn either side, rad.
-fn wrapped(angle: f64) -> f64 {
-    let turn = std::f64::consts::TAU;
-    angle - (angle / turn).round() * turn
 }

@@ -99,6 +99,7 @@ pub mod pair;
 mod reference;
 mod sizes;
 pub mod template;
+mod time;
 pub mod transport;
 
 pub use energies::Energies;
@@ -107,6 +108,8 @@ pub use sizes::Sizes;
 
 #[cfg(feature = "systems")]
 pub mod analysis;
+#[cfg(feature = "systems")]
+mod angle;
 #[cfg(feature = "systems")]
 mod attainable_force;
 #[cfg(feature = "systems")]

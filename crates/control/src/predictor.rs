@@ -436,12 +436,6 @@ impl StatePredictor {
     }
 }
 
-/// Converts nanoseconds to seconds.
-#[allow(clippy::cast_precision_loss)]
-fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
-}
-
 /// What a first-order lag leaves of a change, the last one that was asked for: actuators lag alike, mostly, and steps are equally long.
 #[derive(Default)]
 struct Decay {

@@ -1,6 +1,5 @@
 //! The flight loop: read, decide, act and record, once per tick; then the end of the flight.
 
-use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -13,7 +12,7 @@ use crate::envelope::Exceeded;
 use crate::estimation::Estimation;
 use crate::health::{ActuatorEvent, Source};
 use crate::link::{Landing, Link, Written};
-use crate::messages::Messages;
+use crate::messages::{Messages, panic_message};
 use crate::pilot::{Pilot, seconds};
 use crate::recorder::{Punctuality, Recorder};
 use crate::sink::run_metadata;
@@ -100,7 +99,7 @@ impl Flight<'_> {
     /// A tick whose messages are this flight's already.
     fn guarded_tick(&mut self) -> Option<End> {
         let ticked = catch_unwind(AssertUnwindSafe(|| self.tick_unguarded()));
-        ticked.unwrap_or_else(|payload| Some(End::Panicked(words(&*payload))))
+        ticked.unwrap_or_else(|payload| Some(End::Panicked(panic_message(&*payload))))
     }
 
     fn tick_unguarded(&mut self) -> Option<End> {
@@ -654,11 +653,4 @@ impl Flight<'_> {
                 .collect(),
         }
     }
-}
-
-/// The message of a panic.
-fn words(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a panic without a message").to_owned()
 }

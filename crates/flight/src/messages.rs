@@ -5,6 +5,7 @@
 //! subscriber that was current when the backend was created. So terminal output and log content are independent, and no
 //! flight sees another flight's messages.
 
+use std::any::Any;
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -238,6 +239,13 @@ impl Subscriber for Keep {
     fn try_close(&self, id: Id) -> bool {
         self.outer.try_close(id)
     }
+}
+
+/// The message of a caught panic.
+pub fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message").to_owned()
 }
 
 #[cfg(test)]

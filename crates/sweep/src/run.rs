@@ -1,6 +1,5 @@
 //! Flies the flights that are missing in a journal, on several threads.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
@@ -10,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use fly_flight::config::Configuration;
-use fly_flight::{Discard, Flight, FlightError, Summary, backend};
+use fly_flight::{Discard, Flight, FlightError, Summary, backend, panic_message};
 use fly_hal::{Plugin, SearchPath};
 
 use crate::error::SweepError;
@@ -143,7 +142,7 @@ impl Campaign<'_> {
                     return;
                 }
                 Ok(Err(error)) => Outcome::NotFlown(error),
-                Err(payload) => Outcome::Panicked(words(&*payload)),
+                Err(payload) => Outcome::Panicked(panic_message(&*payload)),
             };
             let flight_time = match &outcome {
                 Outcome::Flown(summary) => summary.flight_time,
@@ -242,11 +241,4 @@ fn write(
 fn cpu_time() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// The message of a panic.
-fn words(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a panic without a message").to_owned()
 }

@@ -5,6 +5,7 @@ use fly_lie::SE23;
 use super::filter::InvariantFilter;
 use super::measurement::{Measurement, Verdict};
 use super::propagation::Imu;
+use crate::time::{nanoseconds_up, seconds};
 
 /// Why a measurement or a sample was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +76,8 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             accelerometer: nalgebra::Vector3::zeros(),
         };
         Self {
-            delay: nanoseconds(filter.delay()),
+            // Rounded up: a measurement with exactly the largest delay is not too old.
+            delay: nanoseconds_up(filter.delay()),
             filter,
             time,
             samples: [(time, none); S],
@@ -217,14 +219,4 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             self.time = stamp;
         }
     }
-}
-
-/// Rounded up, so that a measurement with exactly the largest delay is not too old; the cast saturates.
-#[allow(clippy::cast_possible_truncation)]
-fn nanoseconds(seconds: f64) -> i64 {
-    nalgebra::ComplexField::ceil(seconds * 1e9) as i64
-}
-
-fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
 }

@@ -32,6 +32,7 @@ use fly_mechanics::{FreeBody, State};
 use nalgebra::{Vector1, Vector3, Vector6};
 
 use crate::ReferencePoint;
+use crate::angle::wrapped;
 use crate::trajectory::AttitudeMode;
 use crate::trajectory::flat::{Attitude, ExternalForces, attitude, rigid_body};
 use crate::trajectory::jet::{Jet, Jet3};
@@ -365,10 +366,4 @@ fn halves(vector: &Vector6<f64>) -> [Vector3<f64>; 2] {
 fn heading(rotation: &SO3<f64>) -> f64 {
     let R = rotation.matrix();
     (R[(1, 0)] - R[(0, 1)]).atan2(R[(0, 0)] + R[(1, 1)])
-}
-
-/// The same angle within half a turn to either side, rad.
-fn wrapped(angle: f64) -> f64 {
-    let turn = std::f64::consts::TAU;
-    angle - (angle / turn).round() * turn
 }

@@ -7,7 +7,8 @@ use fly_mechanics::System;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
 
-use super::{StatePredictor, seconds};
+use super::StatePredictor;
+use crate::time::{nanoseconds, seconds};
 
 /// States nearer to each other than this, ns, are one.
 const SPACING: i64 = 5_000_000;
@@ -244,11 +245,6 @@ impl StatePredictor {
         }
         self.past = Some(past);
     }
-}
-
-#[allow(clippy::cast_possible_truncation)] // saturates
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::ops::Range;
 use fly_lie::SE3;
 use fly_mechanics::multibody::{AttitudeCoordinates, BodyId, JointKind, Model, Workspace};
 
-use super::joints::write_attitude;
 use super::{Infeasible, Trajectory};
 use crate::{ReferencePoint, SystemPoint};
 
@@ -76,7 +75,7 @@ impl<T: Trajectory> Trajectory<SystemPoint> for OnFreeJoint<T> {
         let (range, coordinates) = &self.attitude;
         let x = &mut point.configuration;
         x[self.position.clone()].copy_from_slice(pose.translation.as_slice());
-        write_attitude(*coordinates, &pose.rotation, &mut x[range.clone()]);
+        coordinates.write(&pose.rotation, &mut x[range.clone()]);
         point.velocity[self.velocity.clone()].copy_from_slice(goal.twist.as_slice());
         point.acceleration[self.velocity.clone()].copy_from_slice(goal.acceleration.as_slice());
         Ok(())

@@ -82,7 +82,7 @@ impl<T: RealField + Copy> Joint<T> {
         match self.rotation() {
             Rotation::None | Rotation::Universal(_) => {}
             Rotation::Angle(a) => write_angle(a, SO2::identity(), x),
-            Rotation::Attitude(a) => write_attitude(a, &SO3::identity(), x),
+            Rotation::Attitude(a) => a.write(&SO3::identity(), x),
         }
     }
 
@@ -250,19 +250,6 @@ fn normalize_angle<T: RealField + Copy>(coordinates: AngleCoordinates, x: &mut [
         let norm = (x[0] * x[0] + x[1] * x[1]).sqrt();
         x[0] /= norm;
         x[1] /= norm;
-    }
-}
-
-fn write_attitude<T: RealField + Copy>(
-    coordinates: AttitudeCoordinates,
-    rotation: &SO3<T>,
-    x: &mut [T],
-) {
-    match coordinates {
-        AttitudeCoordinates::Matrix => x[..9].copy_from_slice(rotation.matrix().as_slice()),
-        AttitudeCoordinates::Quaternion => {
-            x[..4].copy_from_slice(rotation.to_quaternion().as_slice());
-        }
     }
 }
 

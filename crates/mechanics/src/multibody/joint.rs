@@ -31,6 +31,19 @@ pub enum AttitudeCoordinates {
     Quaternion,
 }
 
+impl AttitudeCoordinates {
+    /// Writes the coordinates of an attitude to the first nine or four of these numbers.
+    ///
+    /// # Panics
+    /// There are fewer numbers.
+    pub fn write<T: RealField + Copy>(self, attitude: &SO3<T>, x: &mut [T]) {
+        match self {
+            Self::Matrix => x[..9].copy_from_slice(attitude.matrix().as_slice()),
+            Self::Quaternion => x[..4].copy_from_slice(attitude.to_quaternion().as_slice()),
+        }
+    }
+}
+
 /// The kinds of joints. The axis of every joint is the z axis of its own frame, see [`Joint::axes`].
 ///
 /// | joint | configuration | velocity, of the body relative to its parent, in body axes |

@@ -182,17 +182,7 @@ impl Scene {
                 && matches!(model.joint(body).map(Joint::kind), Some(JointKind::Free(_)));
             let bulk = inertia_box(system, body);
             if free && longest > 0.0 {
-                // A hub, flat where the rotors are in a plane.
-                let side = 0.22 * longest;
-                let hub = Shape::Box {
-                    center: [0.0; 3],
-                    edges: [
-                        [1.35 * side, 0.0, 0.0],
-                        [0.0, side, 0.0],
-                        [0.0, 0.0, 0.42 * side],
-                    ],
-                };
-                shapes.push(hub.into());
+                shapes.push(Shape::hub(longest).into());
             } else if points.iter().all(|point| point.norm() < 1e-6)
                 && let Some((center, edges)) = bulk
             {
@@ -268,6 +258,19 @@ impl Scene {
 }
 
 impl Shape {
+    /// A flat hub at the origin, of a vehicle whose arms are this long, m.
+    pub fn hub(arm: f64) -> Self {
+        let side = 0.22 * arm;
+        Self::Box {
+            center: [0.0; 3],
+            edges: [
+                [1.35 * side, 0.0, 0.0],
+                [0.0, side, 0.0],
+                [0.0, 0.0, 0.42 * side],
+            ],
+        }
+    }
+
     /// How far it reaches from the origin, m.
     fn reach(&self) -> f64 {
         let norm = |point: &Point| Vector3::from(*point).norm();

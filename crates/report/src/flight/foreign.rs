@@ -99,15 +99,7 @@ fn of_motors(name: &str, motors: &Motors) -> Scene {
         return scene;
     }
     scene.size = size;
-    let side = 0.22 * size;
-    let hub = Shape::Box {
-        center: [0.0; 3],
-        edges: [
-            [1.35 * side, 0.0, 0.0],
-            [0.0, side, 0.0],
-            [0.0, 0.0, 0.42 * side],
-        ],
-    };
+    let hub = Shape::hub(size);
     let bars = motors.geometry.iter().map(|motor| Shape::Rod {
         from: [0.0; 3],
         to: [motor.x, motor.y, 0.0],

@@ -9,7 +9,6 @@ pub use samples::JointSamples;
 
 use std::ops::Range;
 
-use fly_lie::SO3;
 use fly_mechanics::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 use nalgebra::Vector3;
 
@@ -172,7 +171,7 @@ fn write(joint: &Joint<f64>, q: &[Jet<3>], x: &mut [f64], xi: &mut [f64], xi_dot
             joint.kind()
         {
             let first = x.len() - numbers(*a);
-            write_attitude(*a, &body.pose.rotation, &mut x[first..]);
+            a.write(&body.pose.rotation, &mut x[first..]);
         }
     }
     // Coordinates other than attitudes are entries of the configuration, except that a final angle may be a cosine and
@@ -202,13 +201,5 @@ fn numbers(coordinates: AttitudeCoordinates) -> usize {
     match coordinates {
         AttitudeCoordinates::Matrix => 9,
         AttitudeCoordinates::Quaternion => 4,
-    }
-}
-
-/// Writes an attitude in its configuration coordinates.
-pub(super) fn write_attitude(coordinates: AttitudeCoordinates, R: &SO3<f64>, x: &mut [f64]) {
-    match coordinates {
-        AttitudeCoordinates::Matrix => x.copy_from_slice(R.matrix().as_slice()),
-        AttitudeCoordinates::Quaternion => x.copy_from_slice(R.to_quaternion().as_slice()),
     }
 }
