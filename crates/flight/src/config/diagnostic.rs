@@ -231,18 +231,3 @@ pub(super) fn list<S: fmt::Display>(names: &[S]) -> String {
         }
     }
 }
-
-/// The name most similar to `name`, if one is similar.
-pub(super) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    names
-        .into_iter()
-        .map(|candidate| {
-            (
-                strsim::jaro_winkler(&name.to_lowercase(), candidate),
-                candidate,
-            )
-        })
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fly_mechanics::description::read_text;
 
-use super::diagnostic::{ConfigError, Diagnostic, nearest};
+use super::diagnostic::{ConfigError, Diagnostic};
 use super::shipped::{self, SHIPPED, Shipped};
 use super::source::{Origin, Source, SourceSpan};
 
@@ -145,7 +145,7 @@ fn missing(what: &str, name: &str, path: &Path, names: &[&str], listed: &str) ->
     // `quad.toml` should find `vehicles/quadcopter.toml`: compare file names and ignore folders.
     let bare = |path: &'_ str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let files: Vec<String> = names.iter().map(|full| bare(full)).collect();
-    let near = nearest(&bare(name), files.iter().map(String::as_str));
+    let near = fly_hal::nearest(&bare(name), files.iter().map(String::as_str));
     let similar = near.and_then(|near| names.iter().find(|full| full.ends_with(near)));
     match similar {
         Some(similar) => diagnostic.help(format!("`{similar}` is shipped; did you mean that one?")),

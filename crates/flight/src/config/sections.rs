@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
+use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, backend_table};
 use super::limits::LimitsSection;
 use super::section::{out_of_range, section};
@@ -304,7 +304,7 @@ impl BackendSection {
                         other.key_place.clone(),
                         "expected `plugin`, or one table for each plugin",
                     );
-                problems.push(match nearest(&other.key, ["plugin"]) {
+                problems.push(match fly_hal::nearest(&other.key, ["plugin"]) {
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                     None => diagnostic.help(format!(
                         "a plugin's keys belong in its own table, [backend.{plugin}]"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use super::assignment::Assignment;
-use super::diagnostic::{Diagnostic, nearest};
+use super::diagnostic::Diagnostic;
 use super::keys::{KIND, TOLERANCE};
 use super::source::{Origin, Source, SourceSpan};
 use super::tree::{Entry, Node, Table, Value};
@@ -250,7 +250,7 @@ pub(super) fn by_name(root: &Node, over: &mut Node) -> Result<(), Diagnostic> {
                     known.join(", ")
                 ),
             );
-            return Err(match nearest(&entry.key, known) {
+            return Err(match fly_hal::nearest(&entry.key, known) {
                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                 None => diagnostic,
             });

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::de::{self, Expected, Unexpected};
 
-use super::super::diagnostic::{Diagnostic, list, nearest};
+use super::super::diagnostic::{Diagnostic, list};
 use super::super::document::{Fragment, show_path};
 
 /// Former names of keys, and their present ones.
@@ -101,7 +101,7 @@ impl Problem {
                     format!("`{path}` cannot be \"{found}\""),
                     label.replace('`', ""),
                 );
-                match nearest(&found, valid.iter().copied()) {
+                match fly_hal::nearest(&found, valid.iter().copied()) {
                     Some(near) => diagnostic.help(format!("did you mean \"{near}\"?")),
                     None => diagnostic,
                 }
@@ -137,7 +137,7 @@ pub(in crate::config) fn hint(diagnostic: Diagnostic, key: &str, valid: &[&str])
     if let Some((_, new)) = RENAMED.iter().find(is_here) {
         return diagnostic.help(format!("its name is `{new}` now"));
     }
-    match nearest(key, valid.iter().copied()) {
+    match fly_hal::nearest(key, valid.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic,
     }
