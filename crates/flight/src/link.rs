@@ -1,15 +1,15 @@
 //! The backend in the loop: reads at the control rate, each with a deadline, writes commands, and counts the errors
 //! of both.
 
-use std::time::Duration;
-
 use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome};
 
 mod clock;
+mod deadline;
 mod pace;
 mod request;
 
 use clock::ClockCheck;
+use deadline::next_deadline;
 pub(crate) use pace::Pace;
 pub(crate) use request::Landing;
 use request::Reported;
@@ -127,14 +127,6 @@ pub(crate) struct Timeouts {
     pub landing: i64,
 }
 
-/// How long an overdue read or write may still take before it is given up, ns.
-const GIVE_UP: i64 = 1_000_000_000;
-
-/// The loop runs at most this many times as fast as it should …
-const FASTEST: i64 = 10;
-/// … if a sleep is that exact, ns.
-const SLACK: i64 = 50_000;
-
 /// # Construction
 impl Link {
     /// Starts the backend. Its frames follow the times of `timeline`; a real vehicle must respond within the
@@ -213,15 +205,7 @@ impl Drop for Link {
 impl Link {
     /// Reads the next frame; `None` at the end of the frames.
     pub fn read(&mut self) -> Option<Tick> {
-        // Frames are read as they come, but a vehicle is not flooded with commands.
-        if self.is_real_time() {
-            let ahead = (self.returned)
-                .saturating_add(self.timeline.step() / FASTEST)
-                .saturating_sub(fly_hal::monotonic_now());
-            if ahead > SLACK {
-                std::thread::sleep(Duration::from_nanos(ahead.unsigned_abs()));
-            }
-        }
+        self.slow_down();
         self.deadline = next_deadline(
             self.deadline,
             self.timeline.step(),
@@ -308,17 +292,6 @@ impl Link {
         }
     }
 
-    /// When a read or write with this `deadline` is overdue, and when it is given up, ns of the monotonic clock. Many
-    /// calls that are each a little late must not leave the vehicle without commands for longer than one.
-    fn times(&self, deadline: i64) -> [i64; 2] {
-        let due = deadline.saturating_add(self.timeouts.hang);
-        let uncommanded = (self.commanded_at).map_or(due, |at| {
-            at.saturating_add(self.timeouts.hang)
-                .saturating_add(self.timeline.step())
-        });
-        [due.min(uncommanded), due.saturating_add(GIVE_UP)]
-    }
-
     /// Copies the frame with flight times, if these differ from the backend's.
     fn shift(&mut self) {
         let shift = self.timeline.shift();
@@ -342,14 +315,6 @@ impl Link {
             tracing::error!("reading from the backend `{}` failed: {error}", self.name);
         }
     }
-}
-
-/// The next deadline: one step after the last, but not in the past (lost time is not caught up), and at most one step
-/// after `now` (time gained by early reads is not waited for). All in ns.
-fn next_deadline(last: i64, step: i64, now: i64) -> i64 {
-    last.saturating_add(step)
-        .min(now.saturating_add(step))
-        .max(now)
 }
 
 /// # Commanding
@@ -507,24 +472,5 @@ impl Link {
     /// Takes the first error since the last frame or, without one, the first since commands were sent.
     pub fn take_error(&mut self) -> Option<String> {
         self.read_error.take().or_else(|| self.write_error.take())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::next_deadline;
-
-    #[test]
-    fn deadlines_are_a_step_apart_and_never_more_than_a_step_away() {
-        assert_eq!(next_deadline(100, 2, 99), 101);
-        assert_eq!(next_deadline(100, 2, 101), 102);
-        // Lost time is not caught up.
-        assert_eq!(next_deadline(100, 2, 500), 500);
-        // Ten thousand early reads do not push the deadline away.
-        let mut deadline = 100;
-        for _ in 0..10_000 {
-            deadline = next_deadline(deadline, 2, 100);
-        }
-        assert_eq!(deadline, 102);
     }
 }
