@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::{Found, Other};
+use super::Found;
+use super::senders::{Other, listed};
 use crate::address::Address;
 use crate::dialect::MavType;
 use crate::statistics::Statistics;
@@ -108,16 +109,6 @@ fn rejected(statistics: &Statistics) -> Option<String> {
         "messages were rejected: {}; {advice}",
         kinds.join(", ")
     ))
-}
-
-/// Senders: system and component id, kind, and address.
-pub(super) fn listed(senders: &[Other]) -> String {
-    let named = senders.iter().map(|other| {
-        let (system, component, kind) = (other.system, other.component, type_name(other.kind));
-        let from = other.from.map(|from| format!(" at {from}"));
-        format!("{system}/{component} ({kind}){}", from.unwrap_or_default())
-    });
-    named.collect::<Vec<_>>().join(", ")
 }
 
 /// Describes what a link received instead of the vehicle's heartbeat.

@@ -12,8 +12,10 @@ mod commands;
 mod error;
 mod intervals;
 mod monitor;
+mod observer;
 mod order;
 mod parameters;
+mod senders;
 mod texts;
 mod time_sync;
 
@@ -27,11 +29,9 @@ use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::address::Address;
 use crate::clock::monotonic;
-use crate::dialect::{MavMessage, MavProtocolCapability, MavType};
-use crate::link::{
-    Link, LinkError, LinkSettings, Listener, Overheard, Received, SendError, Sender, UrgentLine,
-};
-use crate::newest::{Newest, Publisher, newest};
+use crate::dialect::MavMessage;
+use crate::link::{Link, LinkError, LinkSettings, Received, SendError, UrgentLine};
+use crate::newest::{Newest, newest};
 use crate::statistics::Statistics;
 use crate::telemetry::{Heartbeat, Telemetry};
 
@@ -45,7 +45,9 @@ pub use time_sync::ClockOffset;
 
 use commands::Commands;
 use monitor::Monitor;
+use observer::{Observed, Observer};
 use order::Order;
+use senders::listed;
 
 /// How a vehicle is found, and the message rates requested from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,56 +112,6 @@ struct Waiters {
     last: Option<Thread>,
 }
 
-/// The state that the reader thread has assembled so far.
-#[derive(Clone, Default)]
-struct Observed {
-    telemetry: Telemetry,
-    vehicle: Option<(u32, u8)>,
-    /// Other senders heard before the vehicle, for the error message.
-    others: Vec<Other>,
-    /// Autopilots heard beside the vehicle that might be meant as well: any where it was taken because it was heard
-    /// first, and those that have its system id.
-    rivals: Vec<Other>,
-    rates: Vec<Rate>,
-    clock: Option<ClockOffset>,
-    version: Option<Version>,
-}
-
-/// A sender that is not the vehicle.
-#[derive(Clone)]
-struct Other {
-    system: u32,
-    component: u8,
-    kind: MavType,
-    /// Its address, if that is not the vehicle's.
-    from: Option<SocketAddr>,
-    /// When its last heartbeat came, ns of `CLOCK_MONOTONIC`.
-    heard: i64,
-}
-
-impl Other {
-    fn is(&self, other: &Self) -> bool {
-        (self.system, self.component, self.from) == (other.system, other.component, other.from)
-    }
-
-    fn is_there(&self, now: i64) -> bool {
-        self.from.is_none() || now.saturating_sub(self.heard) < THERE
-    }
-}
-
-/// Another address whose last heartbeat is older than this, ns, has gone: an autopilot that has restarted may send from another port.
-const THERE: i64 = 3_000_000_000;
-
-/// What `AUTOPILOT_VERSION` says.
-#[derive(Clone, Copy)]
-struct Version {
-    capabilities: MavProtocolCapability,
-    board: Option<Board>,
-}
-
-/// At most this many others are named.
-const MOST_OTHERS: usize = 8;
-
 /// Number of answers that may wait for [`Vehicle::poll`]; a list of parameters arrives faster than a flight ticks.
 const ANSWERS: usize = 512;
 
@@ -223,7 +175,7 @@ impl Vehicle {
     pub fn find(&self, deadline: i64) -> Result<Found, VehicleError> {
         let started = monotonic();
         let found = |observed: &Observed| {
-            let (system, component) = observed.vehicle?;
+            let (system, component) = observed.senders.vehicle?;
             let heartbeat = observed.telemetry.heartbeat()?.value;
             Some(Found {
                 system,
@@ -232,7 +184,8 @@ impl Vehicle {
             })
         };
         self.wait_for(deadline, |observed| found(observed).is_some());
-        let (found, others) = self.look(|observed| (found(observed), observed.others.clone()));
+        let (found, others) =
+            self.look(|observed| (found(observed), observed.senders.others.clone()));
         found.ok_or_else(|| VehicleError::NotHeard {
             address: self.address.clone(),
             waited: Duration::from_nanos(deadline.saturating_sub(started).max(0).unsigned_abs()),
@@ -254,15 +207,17 @@ impl Vehicle {
         if self.wanted.is_some() && !matches!(self.address, Address::UdpIn(_)) {
             return Ok(());
         }
-        let are_there =
-            |observed: &Observed| (observed.rivals.iter()).any(|rival| rival.is_there(monotonic()));
+        let are_there = |observed: &Observed| {
+            (observed.senders.rivals.iter()).any(|rival| rival.is_there(monotonic()))
+        };
         self.wait_for(deadline, are_there);
-        let (first, mut rivals) = self.look(|observed| (observed.vehicle, observed.rivals.clone()));
+        let (first, mut rivals) =
+            self.look(|observed| (observed.senders.vehicle, observed.senders.rivals.clone()));
         rivals.retain(|rival| rival.is_there(monotonic()));
         let Some((system, component)) = first.filter(|_| !rivals.is_empty()) else {
             return Ok(());
         };
-        let (address, others) = (self.address.clone(), error::listed(&rivals));
+        let (address, others) = (self.address.clone(), listed(&rivals));
         Err(if rivals.iter().any(|rival| rival.system == system) {
             VehicleError::SameSystemId {
                 address,
@@ -390,7 +345,7 @@ impl Vehicle {
 
     /// The system and component numbers of the vehicle, once it was heard.
     pub fn target(&self) -> Option<(u8, u8)> {
-        let (system, component) = self.look(|observed| observed.vehicle)?;
+        let (system, component) = self.look(|observed| observed.senders.vehicle)?;
         Some((u8::try_from(system).ok()?, component))
     }
 
@@ -477,223 +432,6 @@ impl Waiters {
         {
             self.last = Some(us);
         }
-    }
-}
-
-/// Runs on the link's reader thread.
-struct Observer {
-    observed: Observed,
-    publisher: Publisher<Observed>,
-    woken: Consumer<Thread>,
-    waiter: Option<Thread>,
-    answered: Producer<Received>,
-    told: Producer<Received>,
-    order: Order,
-    wanted: Option<u8>,
-    monitor: Monitor,
-}
-
-impl Listener for Observer {
-    fn message(&mut self, received: Received, sender: &mut Sender) {
-        if !self.observed.is_of_vehicle(&received, self.wanted) {
-            if matches!(received.message, MavMessage::HEARTBEAT(_)) {
-                self.publish(true);
-            }
-            return;
-        }
-        let count = self.order.count(&received);
-        if matches!(received.message, MavMessage::HEARTBEAT(_)) && self.order.is_outdated(count) {
-            return;
-        }
-        let mut news = self.observed.telemetry.take(&received);
-        let rolled = self.monitor.count(&received);
-        if rolled {
-            self.observed.rates.clear();
-            self.observed.rates.extend_from_slice(self.monitor.rates());
-        }
-        match &received.message {
-            MavMessage::TIMESYNC(m) => {
-                if let Some(clock) = self.monitor.time_sync(m, &received, sender) {
-                    self.observed.clock = Some(clock);
-                    self.observed.telemetry.correct_clock(
-                        clock.offset.saturating_neg(),
-                        clock.round_trip / 2,
-                        clock.at,
-                    );
-                    news = true;
-                }
-            }
-            MavMessage::AUTOPILOT_VERSION(m) => {
-                self.observed.version = Some(Version {
-                    capabilities: m.capabilities,
-                    board: Board::of(m),
-                });
-                news = true;
-            }
-            _ => {}
-        }
-        if news || rolled {
-            self.publish(rolled);
-        }
-        self.monitor.lateness = self.observed.telemetry.lateness();
-        self.monitor.act(&received, sender);
-        if matches!(
-            received.message,
-            MavMessage::COMMAND_ACK(_) | MavMessage::PARAM_VALUE(_) | MavMessage::PARAM_ERROR(_)
-        ) {
-            // If the queue is full, the answers are not being fetched.
-            let _ = self.answered.push(received);
-        } else if is_news(&received.message) {
-            let _ = self.told.push(received);
-        }
-    }
-
-    fn overheard(&mut self, heartbeat: &Overheard) {
-        if self.observed.overhear(heartbeat, self.wanted) {
-            self.publish(true);
-        }
-    }
-
-    fn is_peer(&self, received: &Received) -> bool {
-        self.observed.would_be_of_vehicle(received, self.wanted)
-    }
-
-    fn idle(&mut self, sender: &mut Sender) {
-        self.monitor.poll(monotonic(), sender);
-    }
-}
-
-/// The messages that [`Vehicle::next_status`] returns.
-fn is_news(message: &MavMessage) -> bool {
-    matches!(
-        message,
-        MavMessage::HEARTBEAT(_)
-            | MavMessage::STATUSTEXT(_)
-            | MavMessage::SYS_STATUS(_)
-            | MavMessage::EXTENDED_SYS_STATE(_)
-            | MavMessage::ESTIMATOR_STATUS(_)
-            | MavMessage::EKF_STATUS_REPORT(_)
-            | MavMessage::HOME_POSITION(_)
-            | MavMessage::GLOBAL_POSITION_INT(_)
-            | MavMessage::ATTITUDE_TARGET(_)
-    )
-}
-
-impl Observer {
-    fn publish(&mut self, lists: bool) {
-        let observed = &self.observed;
-        self.publisher.publish(|newest| {
-            newest.telemetry.clone_from(&observed.telemetry);
-            newest.vehicle = observed.vehicle;
-            newest.clock = observed.clock;
-            newest.version = observed.version;
-            if lists || newest.rates != observed.rates {
-                newest.rates.clone_from(&observed.rates);
-            }
-            if lists || newest.others.len() != observed.others.len() {
-                newest.others.clone_from(&observed.others);
-            }
-            if lists || !observed.rivals.is_empty() || !newest.rivals.is_empty() {
-                newest.rivals.clone_from(&observed.rivals);
-            }
-        });
-        while let Ok(waiter) = self.woken.pop() {
-            self.waiter = Some(waiter);
-        }
-        if let Some(waiter) = &self.waiter {
-            waiter.unpark();
-        }
-    }
-}
-
-impl Observed {
-    /// Whether the message comes from the vehicle, or is the heartbeat that determines which one that is.
-    fn would_be_of_vehicle(&self, received: &Received, wanted: Option<u8>) -> bool {
-        if let Some(vehicle) = self.vehicle {
-            return vehicle == (received.system, received.component);
-        }
-        let MavMessage::HEARTBEAT(m) = &received.message else {
-            return false;
-        };
-        let right_number = wanted.is_none_or(|wanted| u32::from(wanted) == received.system);
-        right_number && Heartbeat::from(m).is_autopilot()
-    }
-
-    /// Whether the message comes from the vehicle; the first heartbeat that qualifies determines which one that is.
-    fn is_of_vehicle(&mut self, received: &Received, wanted: Option<u8>) -> bool {
-        if self.would_be_of_vehicle(received, wanted) {
-            self.vehicle = Some((received.system, received.component));
-            return true;
-        }
-        let MavMessage::HEARTBEAT(m) = &received.message else {
-            return false;
-        };
-        let other = Other {
-            system: received.system,
-            component: received.component,
-            kind: m.mavtype,
-            from: None,
-            heard: received.arrival,
-        };
-        match self.vehicle {
-            None if self.others.len() < MOST_OTHERS
-                && !self.others.iter().any(|known| known.is(&other)) =>
-            {
-                self.others.push(other);
-            }
-            // Further autopilots of its own system share its flight.
-            Some((system, _))
-                if wanted.is_none()
-                    && system != received.system
-                    && Heartbeat::from(m).is_autopilot() =>
-            {
-                self.add_rival(other);
-            }
-            _ => {}
-        }
-        false
-    }
-
-    /// Whether the heartbeat of a sender that is not listened to shows another autopilot that might be meant.
-    fn overhear(&mut self, overheard: &Overheard, wanted: Option<u8>) -> bool {
-        let of_the_vehicle = self
-            .vehicle
-            .is_some_and(|(system, _)| system == overheard.system);
-        let may_be_meant = wanted.is_none() || of_the_vehicle;
-        may_be_meant
-            && Heartbeat::from(&overheard.heartbeat).is_autopilot()
-            && self.add_rival(Other {
-                system: overheard.system,
-                component: overheard.component,
-                kind: overheard.heartbeat.mavtype,
-                from: Some(overheard.from),
-                heard: monotonic(),
-            })
-    }
-
-    /// Returns whether it has been noted.
-    fn add_rival(&mut self, rival: Other) -> bool {
-        if let Some(known) = self.rivals.iter_mut().find(|known| known.is(&rival)) {
-            known.heard = rival.heard;
-            return true;
-        }
-        self.rivals.retain(|known| known.is_there(rival.heard));
-        if self.rivals.len() >= MOST_OTHERS {
-            return false;
-        }
-        if let Some((system, component)) = self.vehicle {
-            let advice = if rival.system == system {
-                "give each vehicle a system id and a port of its own"
-            } else {
-                "`system` says which one is meant"
-            };
-            tracing::warn!(
-                "another autopilot is on this link, {}; {system}/{component} was heard first and is the vehicle: {advice}",
-                error::listed(std::slice::from_ref(&rival))
-            );
-        }
-        self.rivals.push(rival);
-        true
     }
 }
 

@@ -7,7 +7,7 @@ use mavlink::{MAVLinkV2MessageRaw, MavHeader};
 
 use super::*;
 use crate::dialect::{HEARTBEAT_DATA, SYS_STATUS_DATA};
-use crate::link::feed;
+use crate::link::{Listener, Sender, feed};
 use crate::signing::SigningSettings;
 
 struct Random(u64);
