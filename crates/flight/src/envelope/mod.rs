@@ -25,13 +25,12 @@
 //! - In the first 2 T both bounds are larger by `e0 + v0 T`.
 
 mod carried;
+mod exceeded;
 mod ground;
 mod joints;
 mod lost;
 mod still;
 mod trend;
-
-use std::fmt;
 
 use fly_control::SystemPoint;
 use fly_control::predictor::StatePredictor;
@@ -40,6 +39,7 @@ use fly_mechanics::System;
 use nalgebra::Vector3;
 
 use carried::Carried;
+pub use exceeded::{Bound, Ending, Exceeded};
 pub use ground::Ground;
 use lost::{LOST, Lost};
 use still::Still;
@@ -57,7 +57,7 @@ const SETTLING: [f64; 2] = [1.0, 5.0];
 const FACTOR: f64 = 2.0;
 /// Number of settling times for which the attitude may be lost, or inputs at their limits, before a response.
 const SUSTAINED: f64 = 5.0;
-/// Number of settling times after which a flight with lost attitude has diverged: it is no transient any more.
+/// Number of settling times after which a flight with lost attitude has diverged.
 const TRANSIENT: f64 = 2.0;
 /// Used if there is no gravity, m/s^2.
 const STANDARD_GRAVITY: f64 = 9.806_65;
@@ -100,160 +100,6 @@ impl Fence {
                 let above = (low - position.z).max(position.z - high);
                 beside.max(0.0).hypot(above.max(0.0))
             }
-        }
-    }
-}
-
-/// A limit and its bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bound {
-    /// The limited quantity.
-    pub limit: Limit,
-    /// The largest allowed value.
-    pub max: f64,
-    /// How long the value may exceed it, s.
-    pub after: f64,
-    /// The response; `None`: it only affects the flight's verdict.
-    pub then: Option<Response>,
-}
-
-/// A limit that was exceeded.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Exceeded {
-    /// The limit.
-    pub bound: Bound,
-    /// The value that exceeded it.
-    pub value: f64,
-    /// Whether it means that the loop has lost its reference.
-    pub diverged: bool,
-}
-
-/// What counts against a flight at its end.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Ending {
-    /// An error that is too large and does not decrease.
-    Error {
-        /// The error.
-        limit: Limit,
-        /// Its value, m or rad.
-        value: f64,
-        /// The largest value of a loop that holds its reference.
-        max: f64,
-        /// Whether it grows.
-        grows: bool,
-    },
-    /// The vehicle has not moved, away from its reference.
-    Stayed {
-        /// Its largest position error, m, or of a system without a free body that of its joints that slide, or that turn, rad.
-        error: f64,
-        /// How far it moved, the same.
-        moved: f64,
-        /// Whether they turn.
-        turns: bool,
-    },
-    /// The vehicle stands on the ground below its reference.
-    Carried {
-        /// How far below, m.
-        below: f64,
-    },
-    /// The attitude was lost for most of the flight.
-    LostAttitude {
-        /// For how long, s.
-        lost: f64,
-        /// Time since the controller began, s.
-        flown: f64,
-    },
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (limit, value, max, grows) = match *self {
-            Self::Error {
-                limit,
-                value,
-                max,
-                grows,
-            } => (limit, value, max, grows),
-            Self::Stayed {
-                error,
-                moved,
-                turns,
-            } => {
-                let (scale, unit) = if turns {
-                    (180.0 / std::f64::consts::PI, "deg")
-                } else {
-                    (1.0, "m")
-                };
-                let [error, moved] = [error, moved].map(|value| value * scale);
-                return write!(
-                    f,
-                    "did not follow its reference: moved by at most {moved:.3} {unit}, and was up to {error:.3} {unit} away"
-                );
-            }
-            Self::Carried { below } => {
-                return write!(f, "stands on the ground, {below:.3} m below its reference");
-            }
-            Self::LostAttitude { lost, flown } => {
-                return write!(
-                    f,
-                    "attitude lost for {lost:.1} of {flown:.1} s: its error exceeded {:.3} deg (rms)",
-                    LOST.to_degrees()
-                );
-            }
-        };
-        let (unit, scale) = match limit {
-            Limit::AttitudeError => ("deg", 1f64.to_degrees()),
-            _ => ("m", 1.0),
-        };
-        let (name, value, max) = (limit.name(), value * scale, max * scale);
-        let how = if grows { "grows" } else { "does not decrease" };
-        write!(
-            f,
-            "final {name} of {value:.3} {unit}, which {how}: a loop that holds its reference stays within {max:.3} {unit}"
-        )
-    }
-}
-
-impl fmt::Display for Exceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, max) = (self.value, self.bound.max);
-        let most = |f: &mut fmt::Formatter<'_>, what: &str, unit: &str, scale: f64| {
-            let (value, max) = (value * scale, max * scale);
-            write!(
-                f,
-                "{what} of {value:.3} {unit}, at most {max:.3} {unit} allowed"
-            )
-        };
-        let (name, degrees) = (self.bound.limit.name(), 1f64.to_degrees());
-        match self.bound.limit {
-            Limit::PositionError | Limit::PositionJump | Limit::Height => most(f, name, "m", 1.0),
-            Limit::AttitudeError | Limit::LostAttitude | Limit::Tilt => {
-                most(f, name, "deg", degrees)
-            }
-            Limit::Speed => most(f, name, "m/s", 1.0),
-            Limit::Floor => write!(
-                f,
-                "height of {:.3} m, at least {:.3} m allowed",
-                -value, -max
-            ),
-            Limit::Fence(_) => write!(f, "{value:.3} m outside of the fence"),
-            Limit::JointSpeed => most(f, name, "rad/s or m/s", 1.0),
-            Limit::JointPosition(index) => {
-                write!(
-                    f,
-                    "`joint.{index}` is {value:.3} rad or m outside its limits"
-                )
-            }
-            Limit::JointVelocity(index) => write!(
-                f,
-                "`joint.{index}` moves at {value:.3} rad/s or m/s, faster than its limit of {max:.3}"
-            ),
-            Limit::Saturated => write!(f, "inputs at their limits for {value:.3} s"),
-            Limit::Touchdown => write!(
-                f,
-                "touched the ground at {value:.3} m/s, at most {max:.3} m/s allowed"
-            ),
-            Limit::Depth => write!(f, "{value:.3} m below the ground"),
         }
     }
 }
