@@ -6,7 +6,8 @@ use fly_hal::Clock;
 
 /// Time over which the frames' times are compared, ns.
 const WINDOW: i64 = 250_000_000;
-/// After so many comparisons that fail alike the times are wrong: the first frames may have waited for their reader, and a simulation may begin slowly.
+/// Number of comparisons that must fail alike before the times count as wrong. Fewer may fail at the start: frames waited for their reader, or a
+/// simulation began slowly.
 const TRIES: u32 = 8;
 /// Comparisons that differ by less than this factor are alike.
 const ALIKE: f64 = 1.5;

@@ -9,14 +9,16 @@ use nalgebra::{Vector3, Vector4};
 use super::seconds;
 use crate::binding::{Binding, StateBinding};
 
-/// Numbers that repeat for so many times `safety.stale_ms` are frozen …
+/// Numbers are frozen if they have repeated for this many times `safety.stale_ms`, and if meanwhile the pose has deviated from the
+/// integrated velocities by more than all of the following.
 const REPEATED: i64 = 5;
-/// … if the pose is then this far (m, rad) from where the velocities have led since they began to …
+/// Smallest deviation, m or rad.
 const APART: f64 = 0.05;
-/// … and by this part of the way there, and this error of a velocity (m/s, rad/s): rounded velocities repeat, too.
+/// Smallest deviation as a part of the path of the integrated velocities.
 const PART: f64 = 0.1;
+/// Error of a velocity, m/s or rad/s, that a rounded velocity which repeats may have.
 const ROUNDED: f64 = 0.1;
-/// A position that leaves the way of the velocities by this, m, when it is new, has jumped.
+/// A new position that deviates from the integrated velocities by more than this, m, has jumped.
 const JUMP: f64 = 0.5;
 
 /// Watches each group of the state.
@@ -28,11 +30,11 @@ pub(super) struct FrozenGroups {
     last: Option<i64>,
     /// Whether the last frame was good.
     was_sound: bool,
-    /// How many new positions in a row have left the way of the velocities.
+    /// How many new positions in a row have deviated from the integrated velocities by a jump.
     apart_in_a_row: u8,
 }
 
-/// A group, and how its coordinates have moved since its numbers last changed.
+/// A group, and the velocities integrated since its numbers last changed.
 #[derive(Debug, Clone)]
 struct Watched {
     part: Part,
@@ -42,9 +44,11 @@ struct Watched {
     /// The stamps at which they last changed, and last came, ns.
     changed: i64,
     stamp: i64,
-    from: Motion,
-    way: Motion,
-    /// Length of the way, m or rad.
+    /// The coordinates when the integration began.
+    start: Displacement,
+    /// The integrated velocities.
+    displacement: Displacement,
+    /// Length of their path, m or rad.
     length: f64,
     is_frozen: bool,
 }
@@ -62,15 +66,15 @@ enum Part {
     Other,
 }
 
-/// Coordinates, or the way between two of them.
+/// The displacement between two poses, or of a pose from the origin.
 #[derive(Debug, Clone, Copy)]
-struct Motion {
+struct Displacement {
     /// Of a joint of one coordinate: x.
     translation: Vector3<f64>,
     rotation: SO3<f64>,
 }
 
-impl Motion {
+impl Displacement {
     fn none() -> Self {
         Self {
             translation: Vector3::zeros(),
@@ -96,8 +100,8 @@ impl FrozenGroups {
                 numbers: [f64::NAN; 4],
                 changed: i64::MIN,
                 stamp: i64::MIN,
-                from: Motion::none(),
-                way: Motion::none(),
+                start: Displacement::none(),
+                displacement: Displacement::none(),
                 length: 0.0,
                 is_frozen: false,
             }
@@ -136,19 +140,18 @@ impl FrozenGroups {
         let elapsed = seconds(elapsed);
         let (pose, [v, w]) = self.body_motion(binding, frame);
         let world = pose.rotation.act(&v);
-        // A frame that is not good, a jump, and what was before the flight say nothing of what hangs.
+        // The integration begins anew after a bad frame or a jump, and before the flight.
         let is_sound = is_sound(binding, frame);
         let is_broken = !std::mem::replace(&mut self.was_sound, is_sound) || !is_sound;
-        let leaves = self.body[0].and_then(|place| {
+        let deviates = self.body[0].and_then(|place| {
             let group = &binding.state[place].group;
             let is_new = self.groups[place].is_new(frame.groups[group.group].stamp)
                 && self.groups[place].numbers != group.numbers(&frame.values);
-            is_new.then(|| self.groups[place].apart(&pose) > JUMP + world.norm() * elapsed)
+            is_new.then(|| self.groups[place].deviation(&pose) > JUMP + world.norm() * elapsed)
         });
-        // There and perhaps back. One that leaves it again and again does not jump: a velocity hangs while slow telemetry tells where the
-        // vehicle flies.
-        let has_jumped = leaves.is_some_and(|leaves| {
-            self.apart_in_a_row = if leaves {
+        // A jump is there and perhaps back. If every new position deviates, a velocity hangs while slow telemetry follows the vehicle.
+        let has_jumped = deviates.is_some_and(|deviates| {
+            self.apart_in_a_row = if deviates {
                 self.apart_in_a_row.saturating_add(1)
             } else {
                 0
@@ -159,13 +162,13 @@ impl FrozenGroups {
         let (mut all_repeat, mut any_apart) = (true, false);
         for (watched, state) in self.groups.iter_mut().zip(&binding.state) {
             let numbers = state.group.numbers(&frame.values);
-            let (is, rate, turn) = match watched.part {
+            let (coordinates, rate, turn) = match watched.part {
                 Part::Translation => (pose, world, Vector3::zeros()),
                 Part::Rotation => (pose, Vector3::zeros(), w),
                 Part::Joint => (
-                    Motion {
+                    Displacement {
                         translation: Vector3::x() * numbers[0],
-                        ..Motion::none()
+                        ..Displacement::none()
                     },
                     Vector3::x() * numbers[1],
                     Vector3::zeros(),
@@ -175,18 +178,18 @@ impl FrozenGroups {
                     for (rate, place) in rate.iter_mut().zip(state.velocity..state.group.length) {
                         *rate = numbers[place];
                     }
-                    (Motion::none(), rate, Vector3::zeros())
+                    (Displacement::none(), rate, Vector3::zeros())
                 }
             };
             let has_jumped = has_jumped && watched.part == Part::Translation;
             if is_broken || has_jumped || !(may || watched.is_frozen) {
-                watched.restart(is);
+                watched.restart(coordinates);
             } else {
-                watched.go(&(rate * elapsed), &(turn * elapsed));
+                watched.dead_reckon(&(rate * elapsed), &(turn * elapsed));
             }
-            watched.take(frame.groups[state.group.group].stamp, numbers, is);
+            watched.update(frame.groups[state.group.group].stamp, numbers, coordinates);
             let repeats = watched.repeated() > most;
-            let is_apart = repeats && may && watched.is_apart(&is);
+            let is_apart = repeats && may && watched.is_apart(&coordinates);
             watched.is_frozen &= repeats;
             watched.is_frozen |= is_apart && watched.part != Part::Other;
             all_repeat &= repeats;
@@ -206,7 +209,7 @@ impl FrozenGroups {
     }
 
     /// Pose and twist of the tracked body in a frame; at rest where there is none.
-    fn body_motion(&self, binding: &Binding, frame: &Frame) -> (Motion, [Vector3<f64>; 2]) {
+    fn body_motion(&self, binding: &Binding, frame: &Frame) -> (Displacement, [Vector3<f64>; 2]) {
         let [position, attitude, linear, angular] = self.body.map(|place| {
             let state: Option<&StateBinding> = place.and_then(|place| binding.state.get(place));
             state.map(|state| Vector4::from(state.group.numbers(&frame.values)))
@@ -215,7 +218,7 @@ impl FrozenGroups {
             |numbers: Option<Vector4<f64>>| numbers.map_or(Vector3::zeros(), |it| it.xyz());
         let unit = attitude.filter(|q| (q.norm() - 1.0).abs() <= UNIT_TOLERANCE);
         let rotation = unit.map_or(SO3::identity(), |q| SO3::from_quaternion(&q.normalize()));
-        let pose = Motion {
+        let pose = Displacement {
             translation: vector(position),
             rotation,
         };
@@ -232,25 +235,25 @@ fn is_sound(binding: &Binding, frame: &Frame) -> bool {
 }
 
 impl Watched {
-    /// Goes on by these displacements, m in the world and rad in the body.
-    fn go(&mut self, by: &Vector3<f64>, turn: &Vector3<f64>) {
+    /// Adds these displacements, m in the world and rad in the body.
+    fn dead_reckon(&mut self, by: &Vector3<f64>, turn: &Vector3<f64>) {
         if self.part == Part::Rotation {
-            self.way.rotation = self.way.rotation * SO3::exp(turn);
+            self.displacement.rotation = self.displacement.rotation * SO3::exp(turn);
         } else {
-            self.way.translation += by;
+            self.displacement.translation += by;
         }
         self.length += by.norm() + turn.norm();
     }
 
-    /// Takes its numbers with this stamp (ns), when the coordinates are these.
-    fn take(&mut self, stamp: i64, numbers: [f64; 4], is: Motion) {
+    /// Takes the group's numbers with their stamp (ns), and the current coordinates.
+    fn update(&mut self, stamp: i64, numbers: [f64; 4], coordinates: Displacement) {
         if !self.is_new(stamp) {
             return;
         }
         self.stamp = stamp;
         if std::mem::replace(&mut self.numbers, numbers) != numbers {
             self.changed = stamp;
-            self.restart(is);
+            self.restart(coordinates);
         }
     }
 
@@ -258,9 +261,9 @@ impl Watched {
         stamp > self.stamp || self.stamp == i64::MIN
     }
 
-    /// The way begins at these coordinates.
-    fn restart(&mut self, is: Motion) {
-        (self.from, self.way, self.length) = (is, Motion::none(), 0.0);
+    /// Begins the integration at these coordinates.
+    fn restart(&mut self, coordinates: Displacement) {
+        (self.start, self.displacement, self.length) = (coordinates, Displacement::none(), 0.0);
     }
 
     /// For how long its numbers have been the same under new stamps, ns.
@@ -268,25 +271,26 @@ impl Watched {
         self.stamp.saturating_sub(self.changed)
     }
 
-    /// How far these coordinates are from where the velocities have led since its numbers last changed, m or rad.
-    fn apart(&self, is: &Motion) -> f64 {
+    /// Deviation of these coordinates from the integrated velocities, m or rad.
+    fn deviation(&self, coordinates: &Displacement) -> f64 {
         match self.part {
             Part::Rotation => {
-                let led = self.from.rotation * self.way.rotation;
-                (led.inverse() * is.rotation).log().norm()
+                let expected = self.start.rotation * self.displacement.rotation;
+                (expected.inverse() * coordinates.rotation).log().norm()
             }
-            _ => (self.from.translation + self.way.translation - is.translation).norm(),
+            _ => (self.start.translation + self.displacement.translation - coordinates.translation)
+                .norm(),
         }
     }
 
-    /// Whether that is so far that it cannot be true.
-    fn is_apart(&self, is: &Motion) -> bool {
+    /// Whether the deviation is too large for numbers that do not hang.
+    fn is_apart(&self, coordinates: &Displacement) -> bool {
         let rounded = if self.is_velocity {
             ROUNDED * seconds(self.repeated())
         } else {
             0.0
         };
-        self.apart(is) > APART.max(PART * self.length).max(rounded)
+        self.deviation(coordinates) > APART.max(PART * self.length).max(rounded)
     }
 }
 

@@ -7,9 +7,9 @@ use super::{Pilot, seconds};
 use crate::envelope::{Envelope, Exceeded, Ground};
 use crate::supervisor::Mode;
 
-/// What this acceleration, m/s^2, explains is no jump.
+/// A step that this acceleration, m/s^2, explains is no jump.
 const ACCELERATION: f64 = 20.0;
-/// A position that has jumped further than this, m, is none: no reference follows it.
+/// A position that has jumped further than this, m, is rejected: no reference follows it.
 const LOST: f64 = 1e3;
 
 /// The jumps of the measured position in flight.
@@ -39,14 +39,14 @@ impl Jumps {
     }
 }
 
-/// Compares each measured position with the last one and the way that the velocities have led since.
+/// Compares each measured position with the last one and the velocities integrated since.
 #[derive(Debug, Clone, Default)]
 pub(super) struct JumpDetector {
     /// Time (ns) and velocity (m/s) of the last tick, world frame.
     tick: Option<(i64, Vector3<f64>)>,
     sample: Option<Sample>,
-    /// The way since its position was new, m.
-    way: Vector3<f64>,
+    /// The velocities integrated since its position was new, m.
+    displacement: Vector3<f64>,
     /// Mean square of the steps that were no jumps, m^2, and the number of samples.
     noise: f64,
     count: u32,
@@ -63,9 +63,9 @@ struct Sample {
     position: Vector3<f64>,
 }
 
-/// What so many times the usual step explains is no jump: the positions are noisy.
+/// A step of at most this many times the usual one is noise.
 const NOISE: f64 = 5.0;
-/// The usual step is known after so many samples, and is a mean of as many.
+/// Number of samples over which the usual step is averaged, and after which it is known.
 const USUAL: u32 = 20;
 
 impl JumpDetector {
@@ -82,7 +82,7 @@ impl JumpDetector {
             .tick
             .replace((time, velocity))
             .unwrap_or((time, velocity));
-        self.way += (began + velocity) * (0.5 * seconds(time.saturating_sub(before)));
+        self.displacement += (began + velocity) * (0.5 * seconds(time.saturating_sub(before)));
         let (stamp, position) = measured?;
         let now = Sample {
             stamp,
@@ -99,7 +99,7 @@ impl JumpDetector {
         if position == last.position {
             return None;
         }
-        let step = position - last.position - std::mem::take(&mut self.way);
+        let step = position - last.position - std::mem::take(&mut self.displacement);
         let elapsed = seconds(time.saturating_sub(last.time));
         let size = step.norm();
         let has_jumped = size > most + ACCELERATION * elapsed * elapsed

@@ -557,7 +557,7 @@ impl Connected {
 }
 
 impl Commanded {
-    /// Waits for what a vehicle that is no longer ours says of it.
+    /// Waits for the messages in which a vehicle that is no longer ours gives the reason.
     fn hear_reasons(&mut self, vehicle: &mut Vehicle) {
         while let Some(until) = self.session.explains_until() {
             let now = monotonic_now();

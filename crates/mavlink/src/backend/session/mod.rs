@@ -239,7 +239,7 @@ impl Session {
     /// Sends the written commands.
     ///
     /// # Errors
-    /// What is no setpoint, or a link that takes nothing.
+    /// The commands are not a setpoint, or the link accepts nothing.
     pub fn write(
         &mut self,
         vehicle: &mut Vehicle,
@@ -247,7 +247,7 @@ impl Session {
         now: i64,
     ) -> Result<(), Error> {
         let setpoint = Setpoint::new(self.set, commands)?;
-        // Even if it took longer than was waited for: who commands must not believe that it flies on.
+        // The caller must not believe that the vehicle flies on, even if the landing began later than was waited for.
         if self.urgent.is_begun() || self.is_landing_past_a_call {
             self.counts.dropped += 1;
             return Err(Error::new(
