@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use fly_mechanics::actuators::Inputs;
 
-/// An autopilot whose usual outputs are known.
+/// The make of an autopilot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autopilot {
     /// PX4.
     Px4,
     /// ArduPilot.
-    Ardupilot,
+    ArduPilot,
 }
 
 impl Autopilot {
@@ -18,7 +18,7 @@ impl Autopilot {
     pub fn curve(self) -> f64 {
         match self {
             Self::Px4 => 0.0,
-            Self::Ardupilot => 0.65,
+            Self::ArduPilot => 0.65,
         }
     }
 
@@ -26,7 +26,7 @@ impl Autopilot {
     pub fn name(self) -> &'static str {
         match self {
             Self::Px4 => "PX4",
-            Self::Ardupilot => "ArduPilot",
+            Self::ArduPilot => "ArduPilot",
         }
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn numbered(
     if let Some((layout, channels, wrong)) = layout(inputs) {
         // ArduPilot has a plus layout in which all rotors turn the opposite way.
         let reversed =
-            autopilot == Autopilot::Ardupilot && layout == "plus" && wrong.len() == rotors.len();
+            autopilot == Autopilot::ArduPilot && layout == "plus" && wrong.len() == rotors.len();
         let turning = match wrong.as_slice() {
             _ if reversed => String::new(),
             [] => String::new(),
@@ -66,9 +66,9 @@ pub(super) fn numbered(
             // Its usual quad X.
             _ if layout == "X" && wrong.is_empty() => return channels,
             Autopilot::Px4 => format!("; PX4 has to know {}", geometry(inputs, &channels)),
-            Autopilot::Ardupilot if layout == "X" => "; FRAME_TYPE is 1".to_owned(),
-            Autopilot::Ardupilot if reversed => "; FRAME_TYPE is 6".to_owned(),
-            Autopilot::Ardupilot => "; FRAME_TYPE is 0".to_owned(),
+            Autopilot::ArduPilot if layout == "X" => "; FRAME_TYPE is 1".to_owned(),
+            Autopilot::ArduPilot if reversed => "; FRAME_TYPE is 6".to_owned(),
+            Autopilot::ArduPilot => "; FRAME_TYPE is 0".to_owned(),
         };
         let name = autopilot.name();
         notes.push(format!(

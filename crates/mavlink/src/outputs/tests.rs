@@ -65,12 +65,12 @@ fn rotors_that_turn_the_other_way_round_are_named() {
         note.contains("CA_ROTOR2_PX 0.18 CA_ROTOR2_PY 0 CA_ROTOR2_KM 0.016, CA_ROTOR3_PX -0.18"),
         "{note}"
     );
-    let all = OutputMap::new(&quadcopter().inputs, Autopilot::Ardupilot, None, &[]);
+    let all = OutputMap::new(&quadcopter().inputs, Autopilot::ArduPilot, None, &[]);
     let note = all.unwrap().notes()[0].clone();
     assert!(note.ends_with("quad plus; FRAME_TYPE is 6"), "{note}");
     let one = OutputMap::new(
         &quad_x([1.0, -1.0, 1.0, 1.0]).inputs,
-        Autopilot::Ardupilot,
+        Autopilot::ArduPilot,
         None,
         &[],
     );
@@ -149,7 +149,7 @@ fn controls_and_pulses_come_back_for_every_curve_and_direction() {
 fn the_curve_is_that_of_the_formula() {
     let map = OutputMap::new(
         &quad_x([1.0; 4]).inputs,
-        Autopilot::Ardupilot,
+        Autopilot::ArduPilot,
         Some(0.5),
         &[],
     )
@@ -181,7 +181,7 @@ fn without_an_output_a_reversed_motor_rests() {
             ..OutputSettings::default()
         })
         .collect();
-    let map = OutputMap::new(inputs, Autopilot::Ardupilot, None, &reversed).unwrap();
+    let map = OutputMap::new(inputs, Autopilot::ArduPilot, None, &reversed).unwrap();
     let mut commands = [f64::NAN; 4];
     for pulses in [&[0; 4][..], &[]] {
         map.commands_of_pulses(pulses, &mut commands);

@@ -59,7 +59,7 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let (autopilot, port, usual_rate) = match command.autopilot {
         AutopilotKind::Px4 => (Autopilot::Px4, 4560, 250.0),
-        AutopilotKind::Ardupilot => (Autopilot::Ardupilot, 9002, 1000.0),
+        AutopilotKind::Ardupilot => (Autopilot::ArduPilot, 9002, 1000.0),
     };
     let (configuration, section) = configuration(command, options, usual_rate)?;
     let outputs = settings::outputs(&configuration, &section, autopilot)?;

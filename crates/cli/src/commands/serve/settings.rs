@@ -56,7 +56,7 @@ pub fn check(configuration: &Configuration) -> Result<(), Failure> {
     let section = read(document)?;
     // What is given must fit; without outputs they are numbered as the autopilot does, which may suit only one.
     let px4 = outputs(configuration, &section, Autopilot::Px4);
-    px4.or_else(|_| outputs(configuration, &section, Autopilot::Ardupilot))
+    px4.or_else(|_| outputs(configuration, &section, Autopilot::ArduPilot))
         .map(drop)
 }
 

@@ -9,16 +9,8 @@ use fly_hal::CommandSet;
 use super::preflight::{Requirement, Rule};
 use crate::Command;
 use crate::dialect::{MavAutopilot, MavCmd};
+pub(crate) use crate::outputs::Autopilot;
 use crate::telemetry::Heartbeat;
-
-/// An autopilot that can be commanded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Autopilot {
-    /// PX4, commanded in OFFBOARD.
-    Px4,
-    /// ArduCopter, commanded in GUIDED.
-    ArduPilot,
-}
 
 /// A flight mode, by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +44,12 @@ fn followed(name: &'static str, set: CommandSet) -> Requirement {
 /// Gains of an attitude loop, 1/s.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=50.0;
 
+/// # Commands
+///
+/// PX4 is commanded in OFFBOARD, ArduCopter in GUIDED.
 impl Autopilot {
     /// Which one it is; `None` for those that are only read.
-    pub fn of(heartbeat: &Heartbeat) -> Option<Self> {
+    pub(crate) fn of(heartbeat: &Heartbeat) -> Option<Self> {
         match heartbeat.autopilot {
             MavAutopilot::MAV_AUTOPILOT_PX4 => Some(Self::Px4),
             MavAutopilot::MAV_AUTOPILOT_ARDUPILOTMEGA => Some(Self::ArduPilot),
@@ -63,7 +58,7 @@ impl Autopilot {
     }
 
     /// The command that changes the mode.
-    pub fn set_mode(self, mode: Mode) -> Command {
+    pub(crate) fn set_mode(self, mode: Mode) -> Command {
         let [main, sub] = match self {
             Self::Px4 => px4::mode(mode),
             Self::ArduPilot => [ardupilot::mode(mode), 0],
@@ -75,7 +70,7 @@ impl Autopilot {
     }
 
     /// Whether a heartbeat's `custom_mode` is this mode.
-    pub fn is_in(self, mode: Mode, custom_mode: u32) -> bool {
+    pub(crate) fn is_in(self, mode: Mode, custom_mode: u32) -> bool {
         match self {
             Self::Px4 => custom_mode.to_le_bytes()[2..] == px4::mode(mode),
             Self::ArduPilot => custom_mode == u32::from(ardupilot::mode(mode)),
@@ -83,7 +78,7 @@ impl Autopilot {
     }
 
     /// The mode's name.
-    pub fn mode_name(self, mode: Mode) -> &'static str {
+    pub(crate) fn mode_name(self, mode: Mode) -> &'static str {
         match (self, mode) {
             (Self::Px4, Mode::Commanded) => "OFFBOARD",
             (Self::Px4, Mode::Land) => "AUTO.LAND",
@@ -95,12 +90,12 @@ impl Autopilot {
     }
 
     /// Whether it enters and keeps its mode only while setpoints arrive.
-    pub fn needs_stream(self) -> bool {
+    pub(crate) fn needs_stream(self) -> bool {
         self == Self::Px4
     }
 
     /// Arms or disarms; `force` works in the air, too.
-    pub fn arm(armed: bool, force: bool) -> Command {
+    pub(crate) fn arm(armed: bool, force: bool) -> Command {
         let force = if force { FORCE } else { 0.0 };
         Command::long(
             MavCmd::MAV_CMD_COMPONENT_ARM_DISARM,
@@ -111,7 +106,7 @@ impl Autopilot {
     /// What lets it say which of its checks before arming fail; `None` where it does so when it refuses to arm.
     ///
     /// PX4 says that only when the result of a check changes, which may have been long ago.
-    pub fn run_checks(self) -> Option<Command> {
+    pub(crate) fn run_checks(self) -> Option<Command> {
         let command = Command::long(MavCmd::MAV_CMD_RUN_PREARM_CHECKS, [0.0; 7]);
         (self == Self::Px4).then_some(command)
     }
@@ -120,7 +115,7 @@ impl Autopilot {
     ///
     /// PX4 follows one in OFFBOARD: no second mode whose change may be refused in the air, no altitude above sea level, no global
     /// position. ArduCopter stays on the ground in GUIDED, whatever position it is told, until it is told to take off.
-    pub fn take_off(self, height: f64) -> Option<Command> {
+    pub(crate) fn take_off(self, height: f64) -> Option<Command> {
         match self {
             Self::Px4 => None,
             Self::ArduPilot => Some(ardupilot::take_off(height)),
@@ -128,7 +123,7 @@ impl Autopilot {
     }
 
     /// The parameters that matter for this command set.
-    pub fn requirements(self, set: CommandSet) -> Vec<Requirement> {
+    pub(crate) fn requirements(self, set: CommandSet) -> Vec<Requirement> {
         match self {
             Self::Px4 => px4::requirements(set),
             Self::ArduPilot => ardupilot::requirements(set),
@@ -136,7 +131,7 @@ impl Autopilot {
     }
 
     /// The gains of its attitude loop, of roll and pitch and of yaw, 1/s, as these parameters tell them.
-    pub fn attitude_gains(self, value: impl Fn(&str) -> Option<f64>) -> Option<[f64; 2]> {
+    pub(crate) fn attitude_gains(self, value: impl Fn(&str) -> Option<f64>) -> Option<[f64; 2]> {
         let gains = match self {
             Self::Px4 => px4::attitude_gains(value),
             Self::ArduPilot => ardupilot::attitude_gains(value),
@@ -145,7 +140,7 @@ impl Autopilot {
     }
 
     /// The parameter that holds the hover thrust.
-    pub fn hover_thrust(self) -> &'static str {
+    pub(crate) fn hover_thrust(self) -> &'static str {
         match self {
             Self::Px4 => "MPC_THR_HOVER",
             Self::ArduPilot => "MOT_THST_HOVER",

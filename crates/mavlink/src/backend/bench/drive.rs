@@ -189,12 +189,12 @@ impl Drive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outputs::{Autopilot as Map, OutputMap};
+    use crate::outputs::OutputMap;
     use fly_mechanics::System;
 
     fn of(text: &str) -> (OutputMap, Vec<ActuatorNumber>) {
         let system = System::from_toml(text).unwrap();
-        let map = OutputMap::new(&system.inputs, Map::Px4, None, &[]).unwrap();
+        let map = OutputMap::new(&system.inputs, Autopilot::Px4, None, &[]).unwrap();
         let places = places(&system.inputs, map.outputs());
         (map, places)
     }

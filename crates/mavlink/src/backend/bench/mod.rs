@@ -17,7 +17,7 @@ use super::hil;
 use super::preflight::{Health, read_parameters};
 use super::settings::Settings;
 use super::vehicle::OTHERS_WAIT;
-use crate::outputs::{self, Output, OutputMap};
+use crate::outputs::{Output, OutputMap};
 use crate::{Address, Command, Outcome, Vehicle, VehicleSettings, autopilot_name, type_name};
 use drive::{ActuatorNumber, Drive, places};
 
@@ -482,7 +482,7 @@ impl Settings {
     /// The map cannot be.
     pub(super) fn outputs(&self, inputs: &Inputs) -> Result<OutputMap, Error> {
         let given = self.outputs.get_ref();
-        OutputMap::new(inputs, outputs::Autopilot::Px4, None, given).map_err(|error| {
+        OutputMap::new(inputs, Autopilot::Px4, None, given).map_err(|error| {
             let (error, span) = (Error::configuration(error.to_string()), self.outputs.span());
             if span.is_empty() {
                 error
