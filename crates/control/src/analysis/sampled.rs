@@ -34,7 +34,7 @@ pub struct SampledLoop {
     A: DMatrix<f64>,
     B: DMatrix<f64>,
     /// With that delay.
-    motion: Motion,
+    motion: Discretised,
     controller: Digital,
 }
 
@@ -82,7 +82,7 @@ const EXACT: f64 = 1e-6;
 
 /// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the delay of the next one, c, has passed.
 #[derive(Clone, Debug, PartialEq)]
-struct Motion {
+struct Discretised {
     /// Steps from the computation of c to this one; that of c' was one earlier, if it acts at all.
     whole: usize,
     has_before: bool,
@@ -91,7 +91,7 @@ struct Motion {
     now: DMatrix<f64>,
 }
 
-impl Motion {
+impl Discretised {
     /// Discretises `z' = A z + B c` over one step.
     fn new(A: &DMatrix<f64>, B: &DMatrix<f64>, step: f64, delay: f64) -> Self {
         let (whole, late) = steps_of(delay, step);
@@ -120,7 +120,7 @@ impl ClosedLoop {
     /// [`AnalysisError::Lags`]; [`AnalysisError::Poles`] if its motion in one step is not finite.
     pub fn sampled(&self, step: f64, lags: &[f64]) -> Result<SampledLoop, AnalysisError> {
         let (A, B) = self.open(lags, NO_LAG * step)?;
-        let motion = Motion::new(&A, &B, step, self.delay);
+        let motion = Discretised::new(&A, &B, step, self.delay);
         if !motion.is_finite() {
             return Err(AnalysisError::Poles);
         }
@@ -233,11 +233,11 @@ impl SampledLoop {
     }
 
     /// The plant over one step, with this delay, s.
-    fn motion(&self, delay: f64) -> Cow<'_, Motion> {
+    fn motion(&self, delay: f64) -> Cow<'_, Discretised> {
         if delay == self.delay {
             Cow::Borrowed(&self.motion)
         } else {
-            Cow::Owned(Motion::new(&self.A, &self.B, self.step, delay))
+            Cow::Owned(Discretised::new(&self.A, &self.B, self.step, delay))
         }
     }
 
@@ -247,7 +247,7 @@ impl SampledLoop {
         let (B, of) = (&self.B, &self.controller);
         let ((size, p), own, errors) = (B.shape(), of.own.nrows(), of.gain.ncols());
         let motion = self.motion(delay);
-        let Motion {
+        let Discretised {
             whole,
             has_before,
             Phi,
@@ -482,7 +482,11 @@ impl SampledLoop {
     }
 
     /// The open-loop eigenvalues at `z = e^(i theta)`, from acting to computed commands, in ascending order of modulus.
-    fn open_loop(&self, motion: &Motion, theta: f64) -> Result<Vec<Complex<f64>>, AnalysisError> {
+    fn open_loop(
+        &self,
+        motion: &Discretised,
+        theta: f64,
+    ) -> Result<Vec<Complex<f64>>, AnalysisError> {
         let complex = |matrix: &DMatrix<f64>| matrix.map(Complex::from);
         let z = Complex::cis(theta);
         let solve = |matrix: &DMatrix<f64>, right: DMatrix<Complex<f64>>| {
@@ -536,7 +540,7 @@ impl SampledLoop {
     /// smaller.
     fn crossing(
         &self,
-        motion: &Motion,
+        motion: &Discretised,
         i: usize,
         mut low: f64,
         mut high: f64,

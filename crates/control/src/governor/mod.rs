@@ -112,7 +112,7 @@ impl Reach {
 }
 
 /// Position of the centre of mass with two derivatives, in the world.
-struct Motion {
+struct CenterMotion {
     position: Vector3<f64>,
     velocity: Vector3<f64>,
     acceleration: Vector3<f64>,
@@ -212,7 +212,7 @@ impl Governor {
         point
     }
 
-    fn advance(&mut self, elapsed: f64, goal: &Motion) {
+    fn advance(&mut self, elapsed: f64, goal: &CenterMotion) {
         let (limits, v, a) = (&self.limits, &goal.velocity, &goal.acceleration);
         let vertical = |x: &Vector3<f64>| Vector1::new(x.z);
         let still = Vector1::zeros();
@@ -223,7 +223,7 @@ impl Governor {
     }
 
     /// Draws the reference to the vehicle as far as this reach, m.
-    fn draw_near(&mut self, goal: &Motion, present: &Motion, reach: f64) {
+    fn draw_near(&mut self, goal: &CenterMotion, present: &CenterMotion, reach: f64) {
         let position = goal.position + self.offset(0) - present.position;
         let velocity = goal.velocity + self.offset(1) - present.velocity;
         let distance = position.norm().max(velocity.norm() * self.reach.time);
@@ -260,12 +260,17 @@ impl Governor {
     }
 
     /// Of the body's centre of mass.
-    fn motion(&self, pose: &SE3<f64>, twist: &Vector6<f64>, acceleration: &Vector6<f64>) -> Motion {
+    fn motion(
+        &self,
+        pose: &SE3<f64>,
+        twist: &Vector6<f64>,
+        acceleration: &Vector6<f64>,
+    ) -> CenterMotion {
         let (c, R) = (&self.center_of_mass, &pose.rotation);
         let [v, w] = halves(twist);
         let [v_dot, w_dot] = halves(acceleration);
         let at_center = v + w.cross(c);
-        Motion {
+        CenterMotion {
             position: pose.translation + R.act(c),
             velocity: R.act(&at_center),
             acceleration: R.act(&(v_dot + w_dot.cross(c) + w.cross(&at_center))),
@@ -275,7 +280,7 @@ impl Governor {
     fn on_the_way(
         &self,
         goal: &ReferencePoint,
-        motion: &Motion,
+        motion: &CenterMotion,
         rates: [Vector3<f64>; 2],
     ) -> ReferencePoint {
         let derivatives = self.derivatives(motion, rates);
@@ -303,7 +308,11 @@ impl Governor {
     }
 
     /// Of the reference of the centre of mass, up to the fourth.
-    fn derivatives(&self, goal: &Motion, [jerk, snap]: [Vector3<f64>; 2]) -> [Vector3<f64>; 5] {
+    fn derivatives(
+        &self,
+        goal: &CenterMotion,
+        [jerk, snap]: [Vector3<f64>; 2],
+    ) -> [Vector3<f64>; 5] {
         let (across, along) = (&self.across.fourth, &self.along.fourth);
         [
             goal.position + self.offset(0),

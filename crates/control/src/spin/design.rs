@@ -91,7 +91,7 @@ impl SpinDesign {
             .map(|j| vehicle.rotors.time_constants()[*j].max(LEAST_LAG))
             .collect();
         let lead = Lead::of_rotors(&vehicle.rotors, 0.0).ok()?;
-        let motion = Motion::new(vehicle, &spin, &active);
+        let motion = SpinErrorDynamics::new(vehicle, &spin, &active);
         let held = motion.held(&spin);
         let mut design = Self {
             lead,
@@ -140,7 +140,7 @@ impl SpinDesign {
     }
 
     /// The gains at this spin rate.
-    fn gain(&self, motion: &Motion, s: f64) -> Option<DMatrix<f64>> {
+    fn gain(&self, motion: &SpinErrorDynamics, s: f64) -> Option<DMatrix<f64>> {
         let m = self.active.len();
         let (E, _) = motion.linear(s, &self.held_at(s));
         let mut A = DMatrix::zeros(ERRORS + m, ERRORS + m);
@@ -167,7 +167,7 @@ impl SpinDesign {
     }
 
     /// The poles of errors, spin rate and thrusts about the steady spin.
-    fn closed_loop(&self, motion: &Motion) -> Option<Vec<Complex<f64>>> {
+    fn closed_loop(&self, motion: &SpinErrorDynamics) -> Option<Vec<Complex<f64>>> {
         let (m, s) = (self.active.len(), self.spin.rate);
         let (E, turn) = motion.linear(s, &self.held_at(s));
         let n = ERRORS + 1 + m;
@@ -195,7 +195,7 @@ impl SpinDesign {
 }
 
 /// The dynamics of the errors of a spin.
-struct Motion<'a> {
+struct SpinErrorDynamics<'a> {
     vehicle: &'a Vehicle,
     B: Matrix6xX<f64>,
     axis: Vector3<f64>,
@@ -204,7 +204,7 @@ struct Motion<'a> {
     weight: f64,
 }
 
-impl<'a> Motion<'a> {
+impl<'a> SpinErrorDynamics<'a> {
     fn new(vehicle: &'a Vehicle, spin: &SteadySpin, active: &[usize]) -> Self {
         let columns: Vec<Vector6<f64>> = (active.iter())
             .map(|j| vehicle.rotors.input_matrix().column(*j).into_owned())
