@@ -12,9 +12,9 @@ use clock::ClockCheck;
 use deadline::next_deadline;
 pub(crate) use pace::Pace;
 pub(crate) use request::Landing;
-use request::Reported;
+use request::Requests;
 
-use crate::binding::{Binding, GroupBinding, bind_part};
+use crate::binding::Binding;
 use crate::pilot::{Reading, seconds};
 use crate::supervisor::Fault;
 use crate::timeline::Timeline;
@@ -43,7 +43,6 @@ pub(crate) enum Written {
 }
 
 /// A started backend and the flight's clock.
-#[allow(clippy::struct_excessive_bools)] // independent conditions
 pub(crate) struct Link {
     instance: Instance,
     frame: Frame,
@@ -75,40 +74,12 @@ pub(crate) struct Link {
     errors: [u64; 2],
     /// When the last frame came, ns of the monotonic clock.
     heard: i64,
-    /// When (ns) the backend was last asked to land, and the outcome.
-    landing: Option<(i64, Landing)>,
-    /// When it was asked first, ns of the monotonic clock.
-    landing_since: Option<i64>,
-    /// Whether the backend has refused to land, and whether it cannot.
-    refused: bool,
-    cannot_land: bool,
     /// Whether any command was given to the backend.
     commanded: bool,
     /// When the backend last sent commands, ns of the monotonic clock.
     commanded_at: Option<i64>,
-    /// Whether control is handed back.
-    handed_back: bool,
-    /// When (ns of the monotonic clock) arming was requested, and whether it is done.
-    arming_since: Option<i64>,
-    is_arming_done: bool,
-    /// Whether it never was ours.
-    is_left: bool,
-    /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
-    taking_off: Option<(i64, bool)>,
-    /// What the last good frame reports of both groups that follow.
-    reported: Reported,
-    /// The group that tells whether another pilot or program took control.
-    control: Option<GroupBinding>,
-    /// The group that tells whether the vehicle is armed.
-    armed: Option<GroupBinding>,
-    /// Whether it was armed already when arming was requested: it may be in the air.
-    was_armed: bool,
-    /// Whether it has said since that it is armed.
-    is_armed: bool,
-    /// Since when (ns of the monotonic clock) it says that it no longer is, and the stamp of the first such frame, ns.
-    disarmed: Option<(i64, i64)>,
-    /// Whether control was taken: the vehicle is neither commanded nor asked for anything any more.
-    taken_over: bool,
+    /// The requests to the vehicle.
+    requests: Requests,
     /// The watchdog of a commanded real vehicle.
     watchdog: Option<Watchdog>,
     timeouts: Timeouts,
@@ -163,28 +134,13 @@ impl Link {
             pace: Pace::new(description),
             read_error: None,
             untold: None,
-            reported: Reported::default(),
             write_error: None,
             panicked: false,
             errors: [0; 2],
             heard: fly_hal::monotonic_now(),
-            landing: None,
-            landing_since: None,
-            refused: false,
-            cannot_land: false,
             commanded: false,
             commanded_at: None,
-            handed_back: false,
-            arming_since: None,
-            is_arming_done: false,
-            is_left: false,
-            taking_off: None,
-            control: bind_part(description, "vehicle", "control"),
-            armed: bind_part(description, "vehicle", "armed"),
-            was_armed: false,
-            is_armed: false,
-            disarmed: None,
-            taken_over: false,
+            requests: Requests::new(description),
             watchdog,
             timeouts,
             instance,

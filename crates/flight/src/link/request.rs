@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use fly_hal::{EmergencyLine, Error, ErrorKind, Instance, Progress, Request, monotonic_now};
+use fly_hal::{
+    Description, EmergencyLine, Error, ErrorKind, Instance, Progress, Request, monotonic_now,
+};
 
 use super::{Link, Timeouts, watching};
-use crate::binding::GroupBinding;
+use crate::binding::{GroupBinding, bind_part};
 use crate::pilot::{Reading, seconds};
 use crate::watchdog::{Call, Hang, Watchdog};
 
@@ -64,12 +66,59 @@ impl Timeouts {
 
 /// What the last good frame reports of the vehicle.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Reported {
+struct Reported {
     /// Whether it takes our commands.
     control: Option<bool>,
     armed: Option<bool>,
     /// The stamp of that, ns.
     armed_at: i64,
+}
+
+/// The requests to the vehicle, and what its frames report of them.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // independent conditions
+pub(super) struct Requests {
+    /// When (ns) the backend was last asked to land, and the outcome.
+    landing: Option<(i64, Landing)>,
+    /// When it was asked first, ns of the monotonic clock.
+    landing_since: Option<i64>,
+    /// Whether the backend has refused to land, and whether it cannot.
+    refused: bool,
+    cannot_land: bool,
+    /// Whether control is handed back.
+    handed_back: bool,
+    /// When (ns of the monotonic clock) arming was requested, and whether it is done.
+    arming_since: Option<i64>,
+    is_arming_done: bool,
+    /// Whether the vehicle is left to whoever flies it: it was armed before and never came under our control.
+    left_to_others: bool,
+    /// When (ns of the monotonic clock) take-off was requested, and whether it is complete.
+    taking_off: Option<(i64, bool)>,
+    /// What the last good frame reports of both groups that follow.
+    reported: Reported,
+    /// The group that tells whether another pilot or program took control.
+    control: Option<GroupBinding>,
+    /// The group that tells whether the vehicle is armed.
+    armed: Option<GroupBinding>,
+    /// Whether it was armed already when arming was requested: it may be in the air.
+    was_armed: bool,
+    /// Whether it has said since that it is armed.
+    is_armed: bool,
+    /// Since when (ns of the monotonic clock) it says that it no longer is, and the stamp of the first such frame, ns.
+    disarmed: Option<(i64, i64)>,
+    /// Whether control was taken: the vehicle is neither commanded nor asked for anything any more.
+    taken_over: bool,
+}
+
+impl Requests {
+    /// For frames with these signals.
+    pub fn new(description: &Description) -> Self {
+        Self {
+            control: bind_part(description, "vehicle", "control"),
+            armed: bind_part(description, "vehicle", "armed"),
+            ..Self::default()
+        }
+    }
 }
 
 /// # When another pilot takes control
@@ -78,18 +127,18 @@ impl Link {
     /// then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
     /// or the signal handlers either.
     pub fn is_taken_over(&mut self) -> bool {
-        if self.taken_over || self.arming_since.is_none() {
-            return self.taken_over;
+        if self.requests.taken_over || self.requests.arming_since.is_none() {
+            return self.requests.taken_over;
         }
-        if self.reported.control == Some(false) {
+        if self.requests.reported.control == Some(false) {
             self.give_up_control();
         }
-        self.taken_over
+        self.requests.taken_over
     }
 
     /// From now on the vehicle receives nothing from this program.
     pub fn give_up_control(&mut self) {
-        self.taken_over = true;
+        self.requests.taken_over = true;
         self.instance.release_control();
         if let Some(watchdog) = &self.watchdog {
             watchdog.release_control();
@@ -101,27 +150,28 @@ impl Link {
         let flag = |group: Option<GroupBinding>| {
             group.and_then(|group| group.flag(&self.frame.groups, &self.frame.values))
         };
-        self.reported = Reported {
-            control: flag(self.control),
-            armed: flag(self.armed),
-            armed_at: (self.armed).map_or(0, |group| self.frame.groups[group.group].stamp),
+        self.requests.reported = Reported {
+            control: flag(self.requests.control),
+            armed: flag(self.requests.armed),
+            armed_at: (self.requests.armed).map_or(0, |group| self.frame.groups[group.group].stamp),
         };
     }
 
     /// Whether a vehicle that is commanded, and is not landing by itself, is no longer armed: it says so again and for a while, as one frame may be
     /// wrong, and a vehicle in the air must not be left for that. Until then it is commanded.
     pub fn was_disarmed(&mut self) -> bool {
-        match self.reported.armed {
-            Some(true) => (self.is_armed, self.disarmed) = (true, None),
-            Some(false) if self.is_armed => {
+        match self.requests.reported.armed {
+            Some(true) => (self.requests.is_armed, self.requests.disarmed) = (true, None),
+            Some(false) if self.requests.is_armed => {
                 let now = monotonic_now();
-                let stamp = self.reported.armed_at;
-                let (since, first) = *self.disarmed.get_or_insert((now, stamp));
+                let stamp = self.requests.reported.armed_at;
+                let (since, first) = *self.requests.disarmed.get_or_insert((now, stamp));
                 if stamp > first && now.saturating_sub(since) >= DISARMED {
-                    (self.is_armed, self.disarmed) = (false, None);
-                    let lands = matches!(self.landing, Some((_, Landing::Begun)));
-                    let is_left = lands || self.handed_back || self.is_landing_past_a_call();
-                    return self.commanded && !is_left && !self.taken_over;
+                    (self.requests.is_armed, self.requests.disarmed) = (false, None);
+                    let lands = matches!(self.requests.landing, Some((_, Landing::Begun)));
+                    let is_left =
+                        lands || self.requests.handed_back || self.is_landing_past_a_call();
+                    return self.commanded && !is_left && !self.requests.taken_over;
                 }
             }
             _ => {}
@@ -131,7 +181,7 @@ impl Link {
 
     /// The vehicle has landed by itself at `time` (ns): it is not asked to.
     pub fn has_landed(&mut self, time: i64) {
-        self.landing = Some((time, Landing::Begun));
+        self.requests.landing = Some((time, Landing::Begun));
     }
 }
 
@@ -143,33 +193,33 @@ impl Link {
     /// The vehicle refused, or did not respond in time.
     pub fn arm(&mut self) -> Result<bool, String> {
         let now = monotonic_now();
-        let progress = match self.arming_since {
+        let progress = match self.requests.arming_since {
             None => {
-                self.arming_since = Some(now);
-                self.was_armed = self.reported.armed == Some(true);
+                self.requests.arming_since = Some(now);
+                self.requests.was_armed = self.requests.reported.armed == Some(true);
                 self.begin(Call::Arm, Instance::arm)
             }
             Some(since) if now.saturating_sub(since) > self.timeouts.request => {
                 let waited = seconds(self.timeouts.request);
-                let told = if self.is_arming_done {
+                let told = if self.requests.is_arming_done {
                     ": its frames say that it is not (`vehicle.armed`)"
                 } else {
                     ""
                 };
                 return Err(format!("the vehicle was not armed within {waited} s{told}"));
             }
-            Some(_) if self.is_arming_done => Ok(Progress::Done),
+            Some(_) if self.requests.is_arming_done => Ok(Progress::Done),
             Some(_) => self.poll(Call::Arm),
         };
         let progress = progress.map_err(|error| failed("ARM failed", &error))?;
         // Telemetry may come later than the answer.
-        self.is_arming_done = progress == Progress::Done;
-        Ok(self.is_arming_done && self.reported.armed != Some(false))
+        self.requests.is_arming_done = progress == Progress::Done;
+        Ok(self.requests.is_arming_done && self.requests.reported.armed != Some(false))
     }
 
     /// Whether the vehicle was armed already when arming was requested: it may be in the air.
     pub fn was_armed(&self) -> bool {
-        self.was_armed
+        self.requests.was_armed
     }
 
     /// Begins a climb by `height` m, or polls the progress. Returns whether the climb is complete.
@@ -178,7 +228,7 @@ impl Link {
     /// The vehicle refused, or took too long.
     pub fn take_off(&mut self, height: f64) -> Result<bool, String> {
         let failed = |error: Error| failed("TAKE-OFF failed", &error);
-        let Some((since, is_up)) = self.taking_off else {
+        let Some((since, is_up)) = self.requests.taking_off else {
             let now = monotonic_now();
             // Unless it refuses, the vehicle may be in the air from now on, even if the call fails.
             self.commanded = true;
@@ -187,12 +237,12 @@ impl Link {
                 self.commanded = !is_refusal(error.kind);
                 failed(error)
             })?;
-            self.taking_off = Some((now, progress == Progress::Done));
+            self.requests.taking_off = Some((now, progress == Progress::Done));
             return Ok(progress == Progress::Done);
         };
         if !is_up {
             let is_up = self.poll(Call::TakeOff).map_err(failed)? == Progress::Done;
-            self.taking_off = Some((since, is_up));
+            self.requests.taking_off = Some((since, is_up));
         }
         if monotonic_now().saturating_sub(since) > self.timeouts.take_off {
             let allowed = self.timeouts.take_off as f64 / 1e9;
@@ -205,12 +255,12 @@ impl Link {
                 "the vehicle {what} after {allowed} s (`safety.take_off_time`)"
             ));
         }
-        Ok(self.taking_off.is_some_and(|(_, is_up)| is_up))
+        Ok(self.requests.taking_off.is_some_and(|(_, is_up)| is_up))
     }
 
     /// Whether the vehicle is in a take-off of its own: no command was sent since, and it has not refused to land.
     pub fn takes_off(&self) -> bool {
-        self.taking_off.is_some() && self.commanded_at.is_none() && !self.refused
+        self.requests.taking_off.is_some() && self.commanded_at.is_none() && !self.requests.refused
     }
 
     /// Asks the backend at `time` (ns) to land by itself, or polls the progress. After a refusal it asks again
@@ -219,8 +269,10 @@ impl Link {
         if !self.is_commanding_a_vehicle() || self.is_landing_past_a_call() {
             return Landing::Begun;
         }
-        self.landing_since.get_or_insert_with(monotonic_now);
-        let asked = self.landing;
+        self.requests
+            .landing_since
+            .get_or_insert_with(monotonic_now);
+        let asked = self.requests.landing;
         let answer = match asked {
             Some((_, Landing::Begun)) => return Landing::Begun,
             Some((at, Landing::Refused)) if time.saturating_sub(at) < ASK_AGAIN => {
@@ -236,28 +288,30 @@ impl Link {
         };
         let since = asked.filter(|(_, state)| *state == Landing::Asked);
         let since = since.map_or(time, |(at, _)| at);
-        self.landing = Some(match answer {
+        self.requests.landing = Some(match answer {
             Ok(Progress::Done) => (since, Landing::Begun),
             Ok(Progress::Underway) => (since, Landing::Asked),
             Err(error) => {
-                self.cannot_land = error.kind == ErrorKind::Unsupported;
+                self.requests.cannot_land = error.kind == ErrorKind::Unsupported;
                 // Only the first refusal is reported.
-                if !std::mem::replace(&mut self.refused, true) {
+                if !std::mem::replace(&mut self.requests.refused, true) {
                     let name = &self.name;
                     tracing::error!("the backend `{name}` does not land by itself: {error}");
                 }
                 (time, Landing::Refused)
             }
         });
-        self.landing.map_or(Landing::Refused, |(_, state)| state)
+        self.requests
+            .landing
+            .map_or(Landing::Refused, |(_, state)| state)
     }
 
     /// How long a vehicle that is asked to land has been silent by now, once that is too long to wait for it any more, s: as long as for a
     /// landing, or [`USER_TIMEOUT`] if the user ends the flight (`by_user`). One that cannot land by itself is flown
     /// down on the model, and left in the air only for its user.
     pub fn gone(&self, by_user: bool) -> Option<f64> {
-        let silent = monotonic_now().saturating_sub(self.heard.max(self.landing_since?));
-        let allowed = match (self.cannot_land, by_user) {
+        let silent = monotonic_now().saturating_sub(self.heard.max(self.requests.landing_since?));
+        let allowed = match (self.requests.cannot_land, by_user) {
             (true, false) => return None,
             (false, true) => self.timeouts.landing.min(USER_TIMEOUT),
             _ => self.timeouts.landing,
@@ -326,10 +380,10 @@ impl Link {
     /// is disarmed, and one that was armed before, never came under our control and refuses, is left to whoever flies it. Dropping a link does the same: however a flight ends, its vehicle lands.
     pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> HandedBack {
         let mut handed = HandedBack::default();
-        if std::mem::replace(&mut self.handed_back, true) {
+        if std::mem::replace(&mut self.requests.handed_back, true) {
             return handed;
         }
-        if self.is_commanding() && !self.taken_over {
+        if self.is_commanding() && !self.requests.taken_over {
             let released = self.release_control(terminated, grounded);
             handed.not_landed = released.err().or_else(|| self.wait_until_landed().err());
         }
@@ -358,14 +412,14 @@ impl Link {
         if !self.is_real_time() {
             return Ok(());
         }
-        if !self.commanded && !self.was_armed {
+        if !self.commanded && !self.requests.was_armed {
             // Before arming was requested there is nothing to disarm.
-            if self.arming_since.is_none() {
+            if self.requests.arming_since.is_none() {
                 return Ok(());
             }
             return self.disarm();
         }
-        let lands = matches!(self.landing, Some((_, Landing::Begun)));
+        let lands = matches!(self.requests.landing, Some((_, Landing::Begun)));
         if lands || self.is_landing_past_a_call() {
             return Ok(());
         }
@@ -373,13 +427,15 @@ impl Link {
         let requested = self.complete(Call::Request, request(Request::Land));
         match requested {
             // It was armed before, and its plugin says that it never was ours.
-            Err(error) if !self.commanded && !self.is_arming_done && is_refusal(error.kind) => {
+            Err(error)
+                if !self.commanded && !self.requests.is_arming_done && is_refusal(error.kind) =>
+            {
                 tracing::info!("{error}");
-                self.is_left = true;
+                self.requests.left_to_others = true;
                 Ok(())
             }
             // One that has landed and disarmed itself may refuse to land.
-            Err(_) if self.reported.armed == Some(false) => Ok(()),
+            Err(_) if self.requests.reported.armed == Some(false) => Ok(()),
             Err(error) if grounded && is_refusal(error.kind) => self.disarm(),
             // A plugin that panicked is not called again.
             Err(error) if !self.land_past_the_calls() => Err(failed(
@@ -393,7 +449,7 @@ impl Link {
     /// Whether the vehicle is armed after it was handed back, if that is known; a simulated one is over.
     pub fn is_still_armed(&self) -> Option<bool> {
         if self.is_real_time() {
-            self.reported.armed
+            self.requests.reported.armed
         } else {
             Some(false)
         }
@@ -405,8 +461,8 @@ impl Link {
             return Ok(());
         }
         // One that was never asked for anything is somebody else's.
-        let is_ours = self.arming_since.is_some() && !self.is_left;
-        if self.armed.is_none() || !is_ours {
+        let is_ours = self.requests.arming_since.is_some() && !self.requests.left_to_others;
+        if self.requests.armed.is_none() || !is_ours {
             return Ok(());
         }
         let until = monotonic_now().saturating_add(self.timeouts.landing);
@@ -416,8 +472,13 @@ impl Link {
         self.commanded_at = None;
         let mut is_told = false;
         // One that was armed, and no longer says whether it is, may be in the air.
-        while self.reported.armed.unwrap_or(self.is_armed) {
-            self.is_armed = true;
+        while self
+            .requests
+            .reported
+            .armed
+            .unwrap_or(self.requests.is_armed)
+        {
+            self.requests.is_armed = true;
             if !std::mem::replace(&mut is_told, true) {
                 tracing::info!("waiting for the vehicle to land");
             }
@@ -426,7 +487,7 @@ impl Link {
             }
             if monotonic_now() > until {
                 let waited = self.timeouts.landing as f64 / 1e9;
-                let state = match self.reported.armed {
+                let state = match self.requests.reported.armed {
                     Some(_) => "is still armed",
                     None => "does not say whether it is armed",
                 };
