@@ -7,12 +7,6 @@ use crate::analysis::ClosedLoop;
 use crate::governor::{Governor, GovernorLimits, Reach};
 use crate::trajectory::AttitudeMode;
 
-/// The error left to the law, relative to the error that saturates the first input: the law still follows with a briefly saturated input. The shipped
-/// quadcopter was lost in some of 600 starts from twice that error on.
-const BEYOND: f64 = 1.5;
-/// The heading error left to the law, degrees: limited inputs sacrifice torque about the vertical first.
-const HEADING_REACH: f64 = 60.0;
-
 impl ControllerSettings {
     /// The governor that leads a vehicle to a distant goal, for its loop in hover; `None` if it is switched off, or if the vehicle
     /// cannot hover.
@@ -32,7 +26,7 @@ impl ControllerSettings {
         let usual = GovernorLimits::of_vehicle(vehicle)
             .ok()
             .filter(GovernorLimits::are_valid);
-        let reach = closed.and_then(|closed| reach(closed, vehicle));
+        let reach = closed.and_then(|closed| Reach::of_loop(closed, vehicle));
         let (Some(usual), Some(reach)) = (usual, reach) else {
             let message = "expected no such section: this vehicle does not come to rest in hover, or can move from there only one way";
             return match chosen {
@@ -49,20 +43,4 @@ impl ControllerSettings {
         };
         Ok(Some(Governor::new(&vehicle.body, mode, limits, reach)))
     }
-}
-
-/// The errors that can be left to the law: not much more than those of position and velocity that alone saturate no
-/// input.
-fn reach(closed: &ClosedLoop, vehicle: &Vehicle) -> Option<Reach> {
-    let limits = vehicle.rotors.limits();
-    let [position, velocity] = [0..3, 6..9].map(|of| closed.unsaturated_error(limits, of));
-    let is_stable = closed.poles().ok()?.iter().all(|pole| pole.re < 0.0);
-    let known = [position, velocity]
-        .iter()
-        .all(|error| *error > 0.0 && error.is_finite());
-    (is_stable && known).then_some(Reach {
-        position: BEYOND * position,
-        heading: HEADING_REACH.to_radians(),
-        time: position / velocity,
-    })
 }
