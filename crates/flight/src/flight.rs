@@ -12,7 +12,7 @@ use crate::health::ActuatorEvent;
 use crate::link::{Landing, Link, Written};
 use crate::messages::{Messages, panic_message};
 use crate::pilot::{Pilot, seconds};
-use crate::recorder::{Punctuality, Recorder};
+use crate::recorder::{Done, Punctuality, Recorder};
 use crate::sink::run_metadata;
 use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Fault, Mode};
@@ -139,15 +139,15 @@ impl Flight<'_> {
         self.report_events(tick.time);
         // Record.
         (self.messages).drain(|message| self.recorder.message(tick.time, message));
-        (self.recorder).tick(
+        (self.recorder).tick(Done {
             tick,
-            self.link.frame(),
-            &mut self.pilot,
-            self.estimation.as_mut(),
+            frame: self.link.frame(),
+            pilot: &mut self.pilot,
+            estimation: self.estimation.as_mut(),
             decision,
             step_time,
             sent,
-        );
+        });
         if end.is_some() {
             return end;
         }

@@ -10,7 +10,6 @@ use super::envelope::{Bound, Envelope, Exceeded, Following, Ground, Observed};
 use super::guidance::Guidance;
 use super::health::{ActuatorEvent, Health};
 use super::limits;
-use super::observation::Observation;
 use super::setpoints::Setpoints;
 use super::supervisor::{Action, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
@@ -25,9 +24,9 @@ mod status;
 mod touchdown;
 
 use applied::Applied;
-use frozen::FrozenGroups;
 use jump::JumpDetector;
 pub use jump::Jumps;
+use observe::Measured;
 use touchdown::{Touchdown, motion};
 
 /// Converts nanoseconds to seconds.
@@ -99,33 +98,14 @@ pub struct Parts {
 #[allow(clippy::struct_excessive_bools)] // independent conditions
 pub struct Pilot {
     parts: Parts,
-    observation: Observation,
-    /// The fault of the last reading, if it brought data that are not good enough.
-    reading_fault: Option<Fault>,
-    frozen: FrozenGroups,
+    measured: Measured,
     /// Time of the first complete frame, ns: the zero of flight time.
     start: Option<i64>,
-    previous: i64,
     /// When the controller last ran; `None` if it has not run since control began.
     controlled: Option<i64>,
-    /// Whether a state is known.
-    known: bool,
-    /// When each group of the state was measured.
-    stamps: Vec<i64>,
-    /// The commands in force: the last ones that passed the check, in the vehicle's order.
-    commands: Vec<f64>,
-    candidate: Vec<f64>,
-    /// The outputs that the actuators produce from them.
-    outputs: Vec<f64>,
-    commanded: bool,
+    in_force: InForce,
     /// The known inputs since the controller last ran; with an inner loop, since the velocity was last measured.
     applied: Applied,
-    /// Index of the state group that holds the body's velocity, and whether it was measured since the controller last
-    /// ran.
-    velocity: Option<usize>,
-    /// The same of its position.
-    position: Option<usize>,
-    is_velocity_new: bool,
     /// How far the vehicle must climb by itself after arming, m.
     climb: f64,
     /// Whether it was near the start of the reference, or below it, before control began: then it is, or was, armed.
@@ -133,8 +113,6 @@ pub struct Pilot {
     /// When the active failsafe began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     touchdown: Touchdown,
-    /// Whether the state follows what is valid in the last frame.
-    takes_frame: bool,
     jump_detector: JumpDetector,
     jumps: Jumps,
     /// Distance (m) and angle (rad) from the reference in the last step.
@@ -153,9 +131,30 @@ pub struct Pilot {
     crashed: bool,
 }
 
-/// The signal groups of the body's position and linear velocity.
-const POSITION: &str = "pose.position";
-const LINEAR_VELOCITY: &str = "twist.linear";
+/// The commands of the actuators, in the vehicle's order.
+struct InForce {
+    /// The last ones that passed the check.
+    commands: Vec<f64>,
+    /// Those that are checked.
+    candidate: Vec<f64>,
+    /// The outputs that the actuators produce from the commands.
+    outputs: Vec<f64>,
+    /// Whether there are any.
+    commanded: bool,
+}
+
+impl InForce {
+    /// Before the first of so many commands.
+    fn new(count: usize) -> Self {
+        Self {
+            commands: vec![f64::NAN; count],
+            candidate: vec![f64::NAN; count],
+            outputs: vec![f64::NAN; count],
+            commanded: false,
+        }
+    }
+}
+
 /// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
@@ -168,31 +167,19 @@ pub struct Decision {
 impl Pilot {
     /// A pilot that has not seen a frame.
     pub fn new(parts: Parts) -> Self {
-        let commands = vec![f64::NAN; parts.predictor.system().inputs.input_dim()];
+        let inputs = parts.predictor.system().inputs.input_dim();
         let groups = parts.predictor.groups();
         Self {
-            position: groups.iter().position(|group| group == POSITION),
-            velocity: groups.iter().position(|group| group == LINEAR_VELOCITY),
-            is_velocity_new: false,
-            observation: Observation::new(&parts.binding),
-            frozen: FrozenGroups::new(&groups, &parts.binding),
-            stamps: vec![i64::MIN; parts.binding.state.len()],
+            measured: Measured::new(&groups, &parts.binding),
+            in_force: InForce::new(inputs),
+            applied: Applied::new(inputs),
             parts,
-            reading_fault: None,
             start: None,
-            previous: 0,
             controlled: None,
-            known: false,
-            candidate: commands.clone(),
-            outputs: commands.clone(),
-            applied: Applied::new(commands.len()),
-            commands,
-            commanded: false,
             climb: 0.0,
             was_at_start: false,
             failsafe: None,
             touchdown: Touchdown::default(),
-            takes_frame: false,
             jump_detector: JumpDetector::default(),
             jumps: Jumps::default(),
             errors: [0.0; 2],
@@ -385,22 +372,27 @@ impl Pilot {
         }
         let inputs = &parts.predictor.system().inputs;
         // The law's last commands are no longer needed.
-        let mut input = std::mem::take(&mut self.candidate);
+        let mut input = std::mem::take(&mut self.in_force.candidate);
         parts.guidance.input_without_law(&mut input);
-        inputs.commands_from_input(&input, &mut self.commands);
+        inputs.commands_from_input(&input, &mut self.in_force.commands);
         if let Some(health) = &parts.health {
-            health.command(&mut self.commands, inputs);
+            health.command(&mut self.in_force.commands, inputs);
         }
-        for (command, [low, high]) in self.commands.iter_mut().zip(inputs.command_limits()) {
+        for (command, [low, high]) in self
+            .in_force
+            .commands
+            .iter_mut()
+            .zip(inputs.command_limits())
+        {
             *command = command.max(*low).min(*high);
         }
-        self.candidate = input;
-        self.commanded = true;
+        self.in_force.candidate = input;
+        self.in_force.commanded = true;
     }
 
     /// Runs the controller towards the current reference and checks its commands.
     fn control(&mut self, time: i64) -> Decision {
-        if !self.known {
+        if !self.measured.known {
             return Decision {
                 action: Action::Wait,
                 computed: false,
@@ -412,7 +404,7 @@ impl Pilot {
         let elapsed = seconds(time.saturating_sub(before));
         // Only a disturbance observer uses the applied input.
         let on_ground = parts.guidance.disturbance().is_some() && self.touchdown.stands(parts);
-        let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
+        let is_velocity_new = std::mem::take(&mut self.measured.is_velocity_new);
         match &parts.setpoints {
             // Telemetry is slower than the loop: the mean input between two measurements counts.
             Some(_) if !is_velocity_new => parts.guidance.skip_observation(),
@@ -426,11 +418,11 @@ impl Pilot {
         let step = parts.guidance.step(elapsed, &mut parts.predictor);
         let inputs = &parts.predictor.system().inputs;
         let checked = step.and_then(|step| {
-            inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
+            inputs.commands_from_input(step.input.as_slice(), &mut self.in_force.candidate);
             if let Some(health) = &parts.health {
-                health.command(&mut self.candidate, inputs);
+                health.command(&mut self.in_force.candidate, inputs);
             }
-            limits::check(&self.candidate, inputs.command_limits())
+            limits::check(&self.in_force.candidate, inputs.command_limits())
         });
         let checked = checked.and_then(|()| match &mut parts.setpoints {
             Some(setpoints) => {
@@ -441,8 +433,8 @@ impl Pilot {
         });
         match checked {
             Ok(()) => {
-                std::mem::swap(&mut self.commands, &mut self.candidate);
-                self.commanded = true;
+                std::mem::swap(&mut self.in_force.commands, &mut self.in_force.candidate);
+                self.in_force.commanded = true;
                 self.errors = (parts.predictor).errors(&parts.guidance.point().configuration);
                 parts.supervisor.commanded(time);
                 Decision {
@@ -507,7 +499,7 @@ impl Pilot {
             predictor, ground, ..
         } = &mut self.parts;
         let ground = ground.as_mut().filter(|_| !self.crashed);
-        let crash = ground.and_then(|ground| ground.observe(predictor, self.known, frame));
+        let crash = ground.and_then(|ground| ground.observe(predictor, self.measured.known, frame));
         self.crashed |= crash.is_some();
         crash
     }

@@ -46,6 +46,19 @@ pub struct Punctuality {
     pub is_real_time: bool,
 }
 
+/// What was done in a tick.
+pub(crate) struct Done<'a> {
+    pub tick: Tick,
+    pub frame: &'a Frame,
+    pub pilot: &'a mut Pilot,
+    pub estimation: Option<&'a mut Estimation>,
+    pub decision: Decision,
+    /// How long the decision took.
+    pub step_time: Duration,
+    /// Whether the commands in force were passed on.
+    pub sent: bool,
+}
+
 /// Counts ticks and turns them into rows.
 pub(crate) struct Recorder<'a> {
     sink: &'a mut dyn Sink,
@@ -183,23 +196,23 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Records one tick; `sent` says whether the commands in force were passed on. Does not allocate.
-    #[allow(clippy::too_many_arguments)] // all that a tick is made of
-    pub fn tick(
-        &mut self,
-        tick: Tick,
-        frame: &Frame,
-        pilot: &mut Pilot,
-        mut estimation: Option<&mut Estimation>,
-        decision: Decision,
-        step_time: Duration,
-        sent: bool,
-    ) {
+    /// Records one tick. Does not allocate.
+    pub fn tick(&mut self, mut done: Done) {
+        let Done {
+            tick,
+            frame,
+            pilot,
+            estimation,
+            decision,
+            step_time,
+            ..
+        } = &mut done;
+        let (decision, step_time) = (*decision, *step_time);
         if let Some(truth) = &mut self.truth {
             truth.read(frame, pilot.predictor().system());
             let predictor = pilot.predictor();
             let told = truth.configuration().zip(predictor.tracked());
-            if let (Some(estimation), Some((x, body))) = (&mut estimation, told) {
+            if let (Some(estimation), Some((x, body))) = (estimation, told) {
                 estimation.compare(&predictor.pose(body, x));
             }
         }
@@ -212,8 +225,7 @@ impl<'a> Recorder<'a> {
             .unwrap_or(predicted);
         let rates = (self.energy.as_mut())
             .and_then(|watch| watch.observe(tick.time, pilot, decision, actuators));
-        let estimate = estimation.and_then(Estimation::numbers);
-        self.write(tick, frame, pilot, estimate, decision, rates, sent);
+        self.write(done, rates);
     }
 
     fn count(
@@ -267,17 +279,17 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // all that a tick is made of
-    fn write(
-        &mut self,
-        tick: Tick,
-        frame: &Frame,
-        pilot: &mut Pilot,
-        estimate: Option<&[f64]>,
-        decision: Decision,
-        rates: Option<[f64; 2]>,
-        sent: bool,
-    ) {
+    /// Writes the row of a tick, with these rates of W.
+    fn write(&mut self, done: Done, rates: Option<[f64; 2]>) {
+        let Done {
+            tick,
+            frame,
+            pilot,
+            estimation,
+            decision,
+            sent,
+            ..
+        } = done;
         if !self.sink.wants_rows() {
             return;
         }
@@ -311,7 +323,7 @@ impl<'a> Recorder<'a> {
                 poses: &self.poses,
             }),
             control,
-            estimate,
+            estimate: estimation.and_then(Estimation::numbers),
             commands: pilot.backend_commands().filter(|_| sent),
         });
     }

@@ -116,14 +116,14 @@ impl Pilot {
     /// Watches the height, and whether the measured position jumps. In flight the vehicle goes on as if nothing had happened: where it is going
     /// moves along.
     pub(super) fn watch_position(&mut self, time: i64) -> Option<Exceeded> {
-        let (position, velocity) = motion(&self.parts).filter(|_| self.known)?;
+        let (position, velocity) = motion(&self.parts).filter(|_| self.measured.known)?;
         let in_failsafe = self.parts.supervisor.mode().is_failsafe();
         self.touchdown.watch(position.z, in_failsafe);
-        let stamp = |group: Option<usize>| self.observation.stamp(group?);
-        let measured = stamp(self.velocity).and(stamp(self.position));
+        let stamp = |group: Option<usize>| self.measured.observation.stamp(group?);
+        let measured = stamp(self.measured.velocity).and(stamp(self.measured.position));
         // While another group is stale the state may not follow its position.
         let measured = measured
-            .filter(|_| self.takes_frame)
+            .filter(|_| self.measured.takes_frame)
             .map(|stamp| (stamp, position));
         let bound = self.parts.jump;
         let found = (self.jump_detector).observe(time, velocity, measured, bound.max);

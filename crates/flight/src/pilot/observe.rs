@@ -2,8 +2,55 @@
 
 use fly_hal::Frame;
 
+use super::frozen::FrozenGroups;
 use super::{Parts, Pilot, Reading, seconds};
+use crate::binding::Binding;
+use crate::observation::Observation;
 use crate::supervisor::{Fault, Mode};
+
+/// The signal groups of the body's position and linear velocity.
+const POSITION: &str = "pose.position";
+const LINEAR_VELOCITY: &str = "twist.linear";
+
+/// What is measured of the state.
+pub(super) struct Measured {
+    pub observation: Observation,
+    frozen: FrozenGroups,
+    /// When each group of the state was measured.
+    stamps: Vec<i64>,
+    /// The fault of the last reading, if it brought data that are not good enough.
+    pub reading_fault: Option<Fault>,
+    /// Whether the state follows what is valid in the last frame.
+    pub takes_frame: bool,
+    /// Whether a state is known.
+    pub known: bool,
+    /// Time of the last tick, ns.
+    previous: i64,
+    /// Indices of the state groups that hold the body's position and velocity.
+    pub position: Option<usize>,
+    pub velocity: Option<usize>,
+    /// Whether the velocity was measured since the controller last ran.
+    pub is_velocity_new: bool,
+}
+
+impl Measured {
+    /// Before the first frame with these groups of the state.
+    pub fn new(groups: &[String], binding: &Binding) -> Self {
+        let place = |name: &str| groups.iter().position(|group| group == name);
+        Self {
+            observation: Observation::new(binding),
+            frozen: FrozenGroups::new(groups, binding),
+            stamps: vec![i64::MIN; binding.state.len()],
+            reading_fault: None,
+            takes_frame: false,
+            known: false,
+            previous: 0,
+            position: place(POSITION),
+            velocity: place(LINEAR_VELOCITY),
+            is_velocity_new: false,
+        }
+    }
+}
 
 impl Pilot {
     /// Updates the state: to the measured one, or to the prediction corrected by the groups that are still valid.
@@ -13,32 +60,33 @@ impl Pilot {
         reading: Reading,
         frame: &Frame,
     ) -> Result<(), Fault> {
-        self.takes_frame = false;
-        self.observation
+        self.measured.takes_frame = false;
+        self.measured
+            .observation
             .read(&self.parts.binding, frame, time, self.parts.stale_after);
         self.watch_frozen(time, reading, frame);
         let parts = &mut self.parts;
         let verdict = match reading {
-            Reading::Fresh => self.observation.verdict(),
+            Reading::Fresh => self.measured.observation.verdict(),
             Reading::Faulty(fault) | Reading::None(fault) => Err(fault),
         };
-        self.reading_fault = match reading {
+        self.measured.reading_fault = match reading {
             Reading::Faulty(fault) => Some(fault),
             _ => None,
         };
-        let elapsed = seconds(time.saturating_sub(self.previous));
-        self.previous = time;
-        let all_new = self.observation.all_new(&self.stamps);
-        let modelled = self.commanded && !parts.is_shadow;
+        let elapsed = seconds(time.saturating_sub(self.measured.previous));
+        self.measured.previous = time;
+        let all_new = self.measured.observation.all_new(&self.measured.stamps);
+        let modelled = self.in_force.commanded && !parts.is_shadow;
         // A repeated measurement is old, so the state is predicted instead.
-        let predicted = self.known && modelled && (verdict.is_err() || !all_new);
+        let predicted = self.measured.known && modelled && (verdict.is_err() || !all_new);
         let outputs = match &parts.health {
             Some(health) => {
                 let inputs = &parts.predictor.system().inputs;
-                health.outputs(&self.commands, inputs, &mut self.outputs);
-                &self.outputs
+                health.outputs(&self.in_force.commands, inputs, &mut self.in_force.outputs);
+                &self.in_force.outputs
             }
-            None => &self.commands,
+            None => &self.in_force.commands,
         };
         if predicted {
             if parts.setpoints.is_some() {
@@ -67,8 +115,8 @@ impl Pilot {
                 }
             }
             // The stamps of a recording may repeat or go back; every frame is used as it is.
-            self.stamps.fill(i64::MIN);
-            self.known = true;
+            self.measured.stamps.fill(i64::MIN);
+            self.measured.known = true;
         } else {
             return verdict;
         }
@@ -77,11 +125,11 @@ impl Pilot {
             parts.predictor.remember(time);
             return verdict;
         }
-        self.takes_frame = true;
-        for group in self.observation.news(&mut self.stamps) {
+        self.measured.takes_frame = true;
+        for group in self.measured.observation.news(&mut self.measured.stamps) {
             let numbers = parts.binding.state[group].group.numbers(&frame.values);
             parts.predictor.measure(group, &numbers);
-            self.is_velocity_new |= Some(group) == self.velocity;
+            self.measured.is_velocity_new |= Some(group) == self.measured.velocity;
         }
         if modelled {
             self.look_back(time, frame);
@@ -95,7 +143,9 @@ impl Pilot {
             predictor, binding, ..
         } = &mut self.parts;
         predictor.remember(time);
-        for (group, stamp) in (self.observation).late(binding, frame, &mut self.stamps) {
+        for (group, stamp) in
+            (self.measured.observation).late(binding, frame, &mut self.measured.stamps)
+        {
             let numbers = binding.state[group].group.numbers(&frame.values);
             predictor.measure_late(group, &numbers, stamp);
         }
@@ -117,8 +167,8 @@ impl Pilot {
         // A freeze is not detected on the ground, and persists into a failsafe.
         // Where telemetry is slower than the loop, every frame finds the last command held.
         let may = matches!(supervisor.mode(), Mode::Flying | Mode::Holding) && !is_shadow;
-        (self.frozen).observe(binding, frame, time, *stale_after, may);
-        let frozen = &self.frozen;
-        (self.observation).freeze(binding, |group| frozen.is_frozen(group));
+        (self.measured.frozen).observe(binding, frame, time, *stale_after, may);
+        let frozen = &self.measured.frozen;
+        (self.measured.observation).freeze(binding, |group| frozen.is_frozen(group));
     }
 }

@@ -14,7 +14,9 @@ use crate::supervisor::{Event, Fault, Supervisor};
 impl Pilot {
     /// The commands in force, in the vehicle's order; `None` before the first.
     pub fn commands(&self) -> Option<&[f64]> {
-        self.commanded.then_some(self.commands.as_slice())
+        self.in_force
+            .commanded
+            .then_some(self.in_force.commands.as_slice())
     }
 
     /// What the backend receives: the [commands](Self::commands), or the setpoints that replace them, in the order of
@@ -27,7 +29,7 @@ impl Pilot {
 
     /// The state that the controller used, measured or predicted; `None` before the first complete frame.
     pub fn state(&self) -> Option<&StatePredictor> {
-        self.known.then_some(&self.parts.predictor)
+        self.measured.known.then_some(&self.parts.predictor)
     }
 
     /// The reference that the controller followed last.
@@ -55,8 +57,9 @@ impl Pilot {
 
     /// The fault of the last frame, if it has one.
     pub fn fault(&self) -> Option<Fault> {
-        self.reading_fault
-            .or_else(|| self.observation.verdict().err())
+        self.measured
+            .reading_fault
+            .or_else(|| self.measured.observation.verdict().err())
     }
 
     /// Time of the first complete frame, ns.
