@@ -6,6 +6,8 @@ use fly_hal::Error;
 use fly_hal::Spanned;
 use serde::Deserialize;
 
+use crate::outputs::command_of;
+
 /// Thrust over command `u`, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Curve {
@@ -85,16 +87,7 @@ impl Curve {
     /// The command of a thrust from 0 on, in the curve's own unit.
     pub fn inverse(&self, thrust: f64) -> f64 {
         match self {
-            Self::Quadratic(factor) => {
-                // The root of f u² + (1 - f) u = thrust, written so that f = 0 is no exception.
-                let linear = 1.0 - factor;
-                let root = (linear * linear + 4.0 * factor * thrust).sqrt();
-                if thrust > 0.0 {
-                    2.0 * thrust / (linear + root)
-                } else {
-                    0.0
-                }
-            }
+            Self::Quadratic(factor) => command_of(*factor, thrust),
             Self::Measured(points) => interpolate(points, thrust, 1),
         }
     }

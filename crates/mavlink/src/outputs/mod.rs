@@ -20,6 +20,7 @@ use fly_mechanics::actuators::Inputs;
 
 pub use self::numbering::Autopilot;
 use self::numbering::numbered;
+pub(crate) use self::output::command_of;
 pub use self::output::{MOST_OUTPUTS, Output, OutputError, OutputSettings};
 
 /// The outputs of all commands, in the order of the commands.

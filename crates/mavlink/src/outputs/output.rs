@@ -95,8 +95,7 @@ impl Output {
 
     /// Value of a part, from the curve: N, rad, N m.
     pub fn value_of_part(&self, part: f64) -> f64 {
-        let (c, part) = (self.curve, self.within_limits(part));
-        self.full * part * (1.0 - c + c * part.abs())
+        self.on_curve(self.within_limits(part))
     }
 }
 
@@ -178,9 +177,13 @@ impl Output {
             // At rest, whatever its direction.
             0.0
         };
-        let (c, size) = (self.curve, u.abs());
-        let value = self.full * u.signum() * size * (1.0 - c + c * size);
-        value.clamp(self.limits[0], self.limits[1])
+        self.on_curve(u).clamp(self.limits[0], self.limits[1])
+    }
+
+    /// Value of a u before reversal, -1 to 1.
+    fn on_curve(&self, u: f64) -> f64 {
+        let c = self.curve;
+        self.full * u * (1.0 - c + c * u.abs())
     }
 
     pub(super) fn control(&self, value: f64) -> f64 {
@@ -190,15 +193,7 @@ impl Output {
     /// The u of a value before reversal, -1 to 1.
     fn part(&self, value: f64) -> f64 {
         let wanted = (value.abs() / self.full).min(1.0);
-        let c = self.curve;
-        // The root of c u² + (1 - c) u = wanted in a form that holds at c = 0.
-        let linear = 1.0 - c;
-        let size = if wanted == 0.0 {
-            0.0
-        } else {
-            2.0 * wanted / (linear + (linear * linear + 4.0 * c * wanted).sqrt())
-        };
-        size * value.signum()
+        command_of(self.curve, wanted) * value.signum()
     }
 
     pub(super) fn control_of_pulse(&self, pulse: f64) -> f64 {
@@ -220,5 +215,16 @@ impl Output {
             zero + control * (zero - min)
         };
         pulse.clamp(min, max)
+    }
+}
+
+/// The command u from 0 on with `f u² + (1 - f) u = part`; 0 unless the part is positive.
+pub(crate) fn command_of(f: f64, part: f64) -> f64 {
+    if part > 0.0 {
+        // In a form that holds at f = 0.
+        let linear = 1.0 - f;
+        2.0 * part / (linear + (linear * linear + 4.0 * f * part).sqrt())
+    } else {
+        0.0
     }
 }
