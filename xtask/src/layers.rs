@@ -29,7 +29,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 /// Fails with one cycle of each layer that has any.
 pub fn check() -> Result<()> {
     let (mut cycles, mut arrows) = (Vec::new(), 0);
-    for name in crates()? {
+    for name in workspace::crates()? {
         let modules = modules(&workspace::root().join(&name).join("src"))?;
         for (parent, layer) in layers(&modules) {
             arrows += layer.values().map(BTreeMap::len).sum::<usize>();
@@ -45,17 +45,6 @@ pub fn check() -> Result<()> {
         return Ok(());
     }
     anyhow::bail!("cycles of imports between modules:\n{}", cycles.join("\n"))
-}
-
-/// The folders of the workspace's crates, from the root.
-fn crates() -> Result<Vec<String>> {
-    let file = workspace::root().join("Cargo.toml");
-    let text = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
-    let members = (text.split_once("\nmembers = ["))
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .with_context(|| format!("{} lists no members", file.display()))?;
-    let names = members.0.split('"').skip(1).step_by(2);
-    Ok(names.map(str::to_owned).collect())
 }
 
 /// The text of every module below `src`, without comments and tests.

@@ -5,6 +5,7 @@
 
 mod bench;
 mod book;
+mod dependencies;
 mod figures;
 mod fly;
 mod folders;
@@ -40,8 +41,8 @@ Usage: cargo xtask <TASK> [ARGUMENTS]
 
 Tasks:
   fly [ARGUMENTS]        build the command and the plugins (release), then run `fly ARGUMENTS`
-  test                   everything that must hold: format, layers, sources, clippy, all tests,
-                         documentation, generated files, and every command of the README
+  test                   everything that must hold: format, layers, sources, dependencies with their reasons, clippy,
+                         all tests, documentation, generated files, and every command of the README
   layers                 no cycles of imports between the modules of a crate
   sources [--write]      what docs/sources.md and docs/errata.md say is in the code, and every cited equation in them
                          (--write: docs/equations.md)

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, cheapest first.
 
-use crate::{Failure, Outcome, book, generated, layers, readme, sources, workspace};
+use crate::{Failure, Outcome, book, dependencies, generated, layers, readme, sources, workspace};
 use anyhow::{Context, anyhow, bail};
 use std::io::{self, Write as _};
 use std::process::{Command, ExitCode, Output, Stdio};
@@ -62,6 +62,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     let start = Instant::now();
     step("layers", layers::check)?;
     step("sources", sources::check)?;
+    step("dependencies", dependencies::check)?;
     step("links", || book::check().map(drop))?;
     step("generated files", generated::check)?;
     for (name, arguments) in CHECKS {

@@ -21,6 +21,17 @@ pub fn cargo_at_root() -> Result<Command> {
     Ok(command)
 }
 
+/// The folders of the workspace's crates, from the root.
+pub fn crates() -> Result<Vec<String>> {
+    let file = root().join("Cargo.toml");
+    let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
+    let members = (text.split_once("\nmembers = ["))
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .with_context(|| format!("{} lists no members", file.display()))?;
+    let names = members.0.split('"').skip(1).step_by(2);
+    Ok(names.map(str::to_owned).collect())
+}
+
 /// With this environment variable, tasks take the command and the plugins that the tests were run with: `cargo xtask test`
 /// compiles nothing a second time for the README's commands.
 pub const TESTED: &str = "FLY_XTASK_TESTED";
