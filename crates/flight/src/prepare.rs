@@ -561,6 +561,8 @@ fn policy(
     began: Option<i64>,
 ) -> Policy {
     let safety = &configuration.safety;
+    let is_real = backend.clock() == Clock::RealTime;
+    let commands = backend.description().command_set().ok();
     Policy {
         hold: nanoseconds(safety.hold_ms * 1e-3),
         on_loss: if is_shadow {
@@ -570,9 +572,9 @@ fn policy(
         },
         longest_gap: longest_gap(configuration),
         longest_failsafe: nanoseconds(safety.max_descent_time),
-        longest_blind: nanoseconds(safety.max_blind_time),
+        longest_blind: nanoseconds(safety.longest_blind(commands.filter(|_| is_real))),
         resume: safety.resume,
-        must_arm: backend.clock() == Clock::RealTime && backend.is_armed(),
+        must_arm: is_real && backend.is_armed(),
         begins: began.unwrap_or(i64::MIN),
     }
 }

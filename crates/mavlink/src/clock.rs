@@ -31,12 +31,15 @@ pub fn monotonic() -> i64 {
 /// is heard for a quarter of a second, it is the sender's.
 ///
 /// Round trips ([`SenderClock::correct`]) separate offset and delay; stamps are then free of the delay as well. They also
-/// show a clock that has slipped, as that of a simulation does on a busy computer.
+/// show a clock that has slipped, as that of a simulation does on a busy computer. Where there are round trips, arrivals that
+/// are all later than the clock can have drifted are late: they do not move the line.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
     /// The transit delay from round trips, ns.
     delay: i64,
+    /// Whether there are round trips.
+    is_checked: bool,
     /// Another clock.
     other: Option<Other>,
 }
@@ -163,7 +166,7 @@ impl SenderClock {
             *self = Self::default();
         }
         let window = (self.window).get_or_insert_with(|| Window::new(seen, arrival));
-        window.take(seen, arrival);
+        window.take(seen, arrival, self.is_checked);
         let offset = window.least(sent).saturating_sub(self.delay);
         Mapped {
             stamp: sent.saturating_add(offset).min(arrival),
@@ -200,6 +203,7 @@ impl SenderClock {
         let Some(window) = &mut self.window else {
             return;
         };
+        self.is_checked = true;
         let plausible = -(error.max(0) + 2 * RESOLUTION)..=LONGEST_TRANSIT;
         let sent = at.saturating_sub(offset);
         let mut delay = window.least(sent).saturating_sub(offset);
@@ -254,6 +258,14 @@ impl Line {
         (self.through.offset).saturating_add((self.slope * since) as i64)
     }
 
+    /// Whether a clock on this line can have drifted so far that the least delay of all is at this point.
+    #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+    fn may_drift_to(&self, point: Point) -> bool {
+        let since = point.sent.saturating_sub(self.through.sent) as f64;
+        let rise = point.offset.saturating_sub(self.at(point.sent)) as f64;
+        rise <= LARGEST_DRIFT * since.max(0.0)
+    }
+
     /// The line through two points, limited to possible clock drifts.
     #[expect(clippy::cast_precision_loss, reason = "some seconds")]
     fn through(from: Point, to: Point) -> Self {
@@ -284,13 +296,16 @@ impl Window {
         }
     }
 
-    fn take(&mut self, seen: Point, arrival: i64) {
+    /// Takes an arrival; `is_checked` says whether round trips would show a slip.
+    fn take(&mut self, seen: Point, arrival: i64, is_checked: bool) {
         if arrival.saturating_sub(self.opened) > SPAN {
-            self.line = match self.last {
-                Some(last) => Line::through(last, self.least),
-                None => Line::level(self.least),
-            };
-            self.last = Some(self.least);
+            if !is_checked || self.line.may_drift_to(self.least) {
+                self.line = match self.last {
+                    Some(last) => Line::through(last, self.least),
+                    None => Line::level(self.least),
+                };
+                self.last = Some(self.least);
+            }
             self.opened = arrival;
             self.least = seen;
             self.below = 0;
@@ -392,6 +407,37 @@ mod tests {
         for other in [0, 10 * start, start + 40 * MS, start - SECOND] {
             clock.correct(other, 4 * MS, start);
             assert_eq!(map(&mut clock, 103), start + 30 * MS);
+        }
+    }
+
+    /// A link that delivers everything 0.3 s late, in one direction, for as long as ten seconds; round trips go on, and are as late.
+    #[test]
+    fn late_messages_do_not_move_a_clock_with_round_trips() {
+        for slow in [0.0, 1e-4, 0.015] {
+            let mut clock = SenderClock::default();
+            let start = 500 * SECOND;
+            for i in 0..2500_i64 {
+                let truth = start + i * 10 * MS;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+                let sent = ((i * 10 * MS) as f64 * (1.0 - slow)) as i64;
+                let late = if (1000..2000).contains(&i) { 300 } else { 0 };
+                let arrival = truth + (3 + late + i * 7919 % 11) * MS;
+                let stamp = clock.map(sent, arrival).stamp;
+                let pace = if clock.lateness() > 50 * MS { 20 } else { 100 };
+                if i % pace == 0 {
+                    // The question needs 3 ms.
+                    let round_trip = (6 + late) * MS;
+                    let at = truth + late * MS / 2;
+                    clock.correct(at - sent, round_trip / 2, at);
+                }
+                if i > 500 {
+                    let wrong = (stamp - truth) / MS;
+                    assert!(
+                        (-25..=14).contains(&wrong),
+                        "{i}: {wrong} ms, slow by {slow}"
+                    );
+                }
+            }
         }
     }
 

@@ -13,7 +13,8 @@ options=0             GUID_OPTIONS
 home=0.0              how high it stands above the home that somebody has set, m
 kind=2                MAV_TYPE
 system=1
-already_armed=0       armed from the start
+already_armed=0       armed from the start; 2: in the mode in which it is commanded
+armed_by_another=0    with its first change of the mode somebody else arms it
 deaf=0                so many requests for COM_OBL_RC_ACT and GUID_OPTIONS are lost
 safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
 refuse_arming=0       refuse to arm, with a reason; 2: for good
@@ -402,7 +403,7 @@ class Autopilot:
     def start(self):
         """As after a power-up."""
         self.boot = time.monotonic() - 5.0
-        self.mode, self.armed, self.armed_at = PILOT, option("already_armed", 0) > 0, 0.0
+        self.mode, self.armed, self.armed_at = COMMANDED if option("already_armed", 0) > 1 else PILOT, option("already_armed", 0) > 0, 0.0
         self.target = None  # what it follows, with its kind
         self.arm_at = None
         self.heard = -1e9
@@ -588,6 +589,7 @@ class Autopilot:
             self.send(MAV.MAVLink_autopilot_version_message(bits, 1, 0, 0, 0, [0] * 8, [0] * 8, [0] * 8, 0, 0, int(option("board", 7))))
         elif m.command == MAV.MAV_CMD_DO_SET_MODE:
             self.blind = self.blind or option("blind", 0) == 1
+            self.armed = self.armed or option("armed_by_another", 0) > 0
             number = int(m.param2) << 16 | int(m.param3) << 24 if PX4 else int(m.param2)
             wanted = [mode for mode, known in NUMBERS.items() if known == number]
             streamed = len(self.recent) >= 2 and self.now - self.heard < 0.5

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fly_hal::CommandSet;
 use serde::Deserialize;
 
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
@@ -150,8 +151,8 @@ pub struct SafetySection {
     pub descent_rate: f64,
     /// How long a descent or a position hold may last before the backend is asked to land by itself, s, at most 3600. Default 30.
     pub max_descent_time: f64,
-    /// How long a failsafe may fly on the model's prediction, without a complete frame, before the backend is asked to land by itself, s, at most 3600. Default 5.
-    pub max_blind_time: f64,
+    /// How long a failsafe may fly on the model's prediction, without a complete frame, before the backend is asked to land by itself, s, at most 3600. Default 5; 1 where a real autopilot takes rates.
+    pub max_blind_time: Option<f64>,
     /// Measured height at which a descent or position hold has reached the ground, m, of the one body that is free in the world.
     pub ground_height: Option<f64>,
     /// Largest distance between the vehicle and the start of the reference at which it is armed, m, at most 10 km. Default 1.
@@ -172,6 +173,21 @@ pub struct SafetySection {
     pub limits: LimitsSection,
 }
 
+/// The default of `safety.max_blind_time`, s …
+const BLIND: f64 = 5.0;
+/// … and where an autopilot takes rates: the model knows not how it follows them, and the attitude drifts at once.
+const BLIND_WITH_RATES: f64 = 1.0;
+
+impl SafetySection {
+    /// How long a failsafe may fly without a complete frame, s, over these commands of a real vehicle.
+    pub fn longest_blind(&self, commands: Option<CommandSet>) -> f64 {
+        self.max_blind_time.unwrap_or(match commands {
+            Some(CommandSet::Rates) => BLIND_WITH_RATES,
+            _ => BLIND,
+        })
+    }
+}
+
 impl Default for SafetySection {
     fn default() -> Self {
         Self {
@@ -180,7 +196,7 @@ impl Default for SafetySection {
             resume: true,
             descent_rate: 0.5,
             max_descent_time: 30.0,
-            max_blind_time: 5.0,
+            max_blind_time: None,
             ground_height: None,
             start_distance: 1.0,
             start_angle_deg: 30.0,
@@ -213,7 +229,11 @@ impl SafetySection {
         for (key, value, most) in [
             ("safety.descent_rate", safety.descent_rate, 10.0),
             ("safety.max_descent_time", safety.max_descent_time, 3600.0),
-            ("safety.max_blind_time", safety.max_blind_time, 3600.0),
+            (
+                "safety.max_blind_time",
+                safety.max_blind_time.unwrap_or(BLIND),
+                3600.0,
+            ),
             ("safety.stale_ms", safety.stale_ms, 10_000.0),
             ("safety.request_timeout", safety.request_timeout, 600.0),
             ("safety.take_off_time", safety.take_off_time, 600.0),

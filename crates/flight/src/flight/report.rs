@@ -93,7 +93,7 @@ impl Flight<'_> {
                 Some(Trigger::TouchedDown) => tracing::warn!("{at:.3} s: on the ground"),
                 Some(Trigger::TakenOver) => {
                     tracing::error!(
-                        "{at:.3} s: another pilot or program took control: nothing more is sent"
+                        "{at:.3} s: a pilot, another program or its own failsafe took control: nothing more is sent"
                     );
                 }
                 Some(Trigger::Terminate) => tracing::error!("{at:.3} s: {why}terminating"),

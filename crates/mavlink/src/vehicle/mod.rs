@@ -261,6 +261,11 @@ impl Vehicle {
         self.look(|observed| observed.clock)
     }
 
+    /// Since when the vehicle has not answered `TIMESYNC` any more, ns of `CLOCK_MONOTONIC`: what is sent may not reach it, whatever it sends.
+    pub fn unheard_since(&self) -> Option<i64> {
+        self.look(|observed| observed.unheard_since)
+    }
+
     /// The link's statistics.
     pub fn statistics(&self) -> Statistics {
         self.link.statistics()

@@ -115,6 +115,11 @@ impl Monitor {
         &self.rates
     }
 
+    /// Since when the vehicle has not answered any more, ns.
+    pub fn unheard_since(&self) -> Option<i64> {
+        self.time_sync.unheard_since()
+    }
+
     /// Counts the message; returns whether the rates are new.
     pub fn count(&mut self, received: &Received) -> bool {
         let id = received.message.message_id();

@@ -22,6 +22,8 @@ pub(super) struct Observed {
     pub senders: Senders,
     pub rates: Vec<Rate>,
     pub clock: Option<ClockOffset>,
+    /// Since when the vehicle has not answered any more, ns.
+    pub unheard_since: Option<i64>,
     pub version: Option<Version>,
 }
 
@@ -84,6 +86,7 @@ impl Listener for Observer {
             }
             _ => {}
         }
+        self.observed.unheard_since = self.monitor.unheard_since();
         if news || rolled {
             self.publish(rolled);
         }
@@ -140,6 +143,7 @@ impl Observer {
             newest.telemetry.clone_from(&observed.telemetry);
             newest.senders.vehicle = observed.senders.vehicle;
             newest.clock = observed.clock;
+            newest.unheard_since = observed.unheard_since;
             newest.version = observed.version;
             if lists || newest.rates != observed.rates {
                 newest.rates.clone_from(&observed.rates);

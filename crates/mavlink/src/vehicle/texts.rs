@@ -87,12 +87,11 @@ impl Texts {
         Some((text.severity, text.words()))
     }
 
-    /// The distinct warnings and errors that came from `since` to `until`, ns, in their order; empty if there were none.
-    pub fn warnings(&self, since: i64, until: i64) -> String {
+    /// The distinct texts of at least this severity that came from `since` to `until`, ns, in their order; empty if there were none.
+    pub fn between(&self, since: i64, until: i64, severity: MavSeverity) -> String {
         let mut said: Vec<_> = (self.kept.iter().flatten())
             .filter(|text| {
-                (since..=until).contains(&text.arrival)
-                    && (text.severity as u32) <= MavSeverity::MAV_SEVERITY_WARNING as u32
+                (since..=until).contains(&text.arrival) && (text.severity as u32) <= severity as u32
             })
             .map(|text| (text.arrival, text.words()))
             .collect();
@@ -145,7 +144,7 @@ mod tests {
         let all: Vec<_> = std::iter::from_fn(|| told(&mut texts, 6)).collect();
         assert_eq!(all, [&format!("{first}t"), &"é".repeat(25), "short"]);
         assert_eq!(
-            texts.warnings(0, 2),
+            texts.between(0, 2, MavSeverity::MAV_SEVERITY_WARNING),
             format!("{first}t; {}", "é".repeat(25))
         );
     }

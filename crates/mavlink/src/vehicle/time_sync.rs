@@ -19,6 +19,11 @@ const ASKED: usize = 8;
 const FAST: i64 = SECOND / 5;
 const SLOW: i64 = SECOND;
 
+/// A question without an answer for this long (ns) is followed by others at the fast pace …
+const DUE: i64 = 2 * SECOND / 5;
+/// … and after so many of them nothing that is sent seems to arrive.
+const UNHEARD: u32 = 5;
+
 /// Messages that are later by more than this, ns, are late.
 const LATE: i64 = SECOND / 20;
 
@@ -59,6 +64,8 @@ pub(super) struct TimeSync {
     questions: usize,
     /// When the last request was sent, ns.
     asked_at: Option<i64>,
+    /// The first of the questions since the last answer, ns, and how many they are.
+    open: Option<(i64, u32)>,
     kept: Vec<Answer>,
     oldest: usize,
     last_round_trip: i64,
@@ -76,7 +83,8 @@ impl TimeSync {
     /// A request to the vehicle, if one is due: sooner while its messages are late by `lateness`, ns.
     pub fn question(&mut self, now: i64, lateness: i64, target: (u8, u8)) -> Option<TIMESYNC_DATA> {
         let begins = self.kept.len() < KEPT && self.questions < 4 * KEPT;
-        let pace = if begins || lateness > LATE {
+        let is_due = (self.open).is_some_and(|(since, _)| now.saturating_sub(since) > DUE);
+        let pace = if begins || lateness > LATE || (is_due && !self.kept.is_empty()) {
             FAST
         } else {
             SLOW
@@ -87,12 +95,20 @@ impl TimeSync {
         self.asked_at = Some(now);
         self.asked[self.questions % ASKED] = Some(now);
         self.questions += 1;
+        let (since, count) = self.open.unwrap_or((now, 0));
+        self.open = Some((since, count.saturating_add(1)));
         Some(TIMESYNC_DATA {
             tc1: 0,
             ts1: now,
             target_system: target.0,
             target_component: target.1,
         })
+    }
+
+    /// Since when a vehicle that answered has not answered any more, ns: what we send may not reach it.
+    pub fn unheard_since(&self) -> Option<i64> {
+        let (since, count) = self.open?;
+        (count >= UNHEARD && !self.kept.is_empty()).then_some(since)
     }
 
     /// Our answer to a request; `None` for an answer, or for a request to another system.
@@ -120,6 +136,7 @@ impl TimeSync {
         if !(0..=LONGEST).contains(&round_trip) {
             return false;
         }
+        self.open = None;
         let at = m.ts1 + round_trip / 2;
         let answer = Answer {
             offset: m.tc1.saturating_sub(at),

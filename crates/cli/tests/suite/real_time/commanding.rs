@@ -138,11 +138,11 @@ fn whoever_takes_the_vehicle_has_it_at_once() {
         assert_eq!(code, 9, "{fault}: {summary}{messages}");
         common::begins(
             &summary,
-            "statue: TAKEN OVER: another pilot or program controls the vehicle",
+            "statue: TAKEN OVER: a pilot, another program or its own failsafe controls the vehicle",
         );
         common::contains(
             &messages,
-            "another pilot or program took control: nothing more is sent",
+            "a pilot, another program or its own failsafe took control: nothing more is sent",
         );
         let expected: Vec<&str> = before.iter().copied().chain(["taken", "stop"]).collect();
         assert_eq!(told, expected, "{fault}");

@@ -1,7 +1,8 @@
 //! The vehicle's report about itself besides its state: mode, estimator, sensors, landed state, and texts.
 
 use crate::dialect::{
-    EkfStatusFlags, EstimatorStatusFlags, MavLandedState, MavMessage, MavSysStatusSensor,
+    EkfStatusFlags, EstimatorStatusFlags, MavLandedState, MavMessage, MavSeverity,
+    MavSysStatusSensor,
 };
 use crate::link::Received;
 use crate::telemetry::{Heartbeat, Sample, Telemetry};
@@ -11,7 +12,7 @@ use crate::vehicle::Texts;
 const FRESH: i64 = 3_000_000_000;
 
 /// Lowest charge at which a flight may begin, 0 to 1.
-const LEAST_CHARGE: f64 = 0.2;
+pub(crate) const LEAST_CHARGE: f64 = 0.2;
 
 /// The newest of everything; it takes messages without allocation.
 #[derive(Default)]
@@ -217,7 +218,13 @@ impl Health {
 
     /// The same until then, ns.
     pub fn reasons_between(&self, since: i64, until: i64) -> String {
-        self.texts.warnings(since, until)
+        let warning = MavSeverity::MAV_SEVERITY_WARNING;
+        self.texts.between(since, until, warning)
+    }
+
+    /// All that it said from `since` until then, ns, also without a warning.
+    pub fn remarks_between(&self, since: i64, until: i64) -> String {
+        (self.texts).between(since, until, MavSeverity::MAV_SEVERITY_INFO)
     }
 }
 
@@ -225,8 +232,7 @@ impl Health {
 mod tests {
     use super::*;
     use crate::dialect::{
-        ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA, MavSeverity, STATUSTEXT_DATA,
-        SYS_STATUS_DATA,
+        ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA, STATUSTEXT_DATA, SYS_STATUS_DATA,
     };
     use mavlink::types::CharArray;
 

@@ -4,6 +4,6 @@ mod health;
 mod parameters;
 mod record;
 
-pub(crate) use health::Health;
+pub(crate) use health::{Health, LEAST_CHARGE};
 pub(crate) use parameters::{Parameters, Requirement, Rule, read as read_parameters};
 pub(crate) use record::Record;

@@ -10,7 +10,7 @@ mod task;
 use fly_hal::{CommandSet, Error, ErrorKind, Progress, Request};
 
 use super::autopilot::{Autopilot, Mode};
-use super::preflight::Health;
+use super::preflight::{Health, LEAST_CHARGE};
 use super::setpoint::{Scaling, Setpoint};
 use crate::dialect::MavMessage;
 use crate::link::UrgentLine;
@@ -34,6 +34,9 @@ const BELOW: f64 = 1.0;
 
 /// Warnings this long before a mode change may be its reason, ns.
 const REASON: i64 = 3 * SECOND;
+
+/// So may what it says without a warning, if it comes this long before, ns.
+const REMARK: i64 = 3 * SECOND / 2;
 
 /// ArduCopter says why it has changed its mode after the heartbeat that tells so, within this, ns.
 const EXPLAINS: i64 = SECOND / 2;
@@ -108,6 +111,10 @@ pub(crate) struct Session {
     is_silent: bool,
     /// Whether its estimator has lost its position.
     is_lost: bool,
+    /// Since when what is sent does not seem to reach it, ns.
+    unheard_since: Option<i64>,
+    /// The charge, 0 to 1, below which its battery is told of next.
+    charge_told: f64,
     /// Whether it has been asked to change to our mode.
     is_asked: bool,
     /// Whether it has been told to arm, and has not said since that it is armed or disarmed.
@@ -166,6 +173,8 @@ impl Session {
             restarts: vehicle.telemetry().restarts(),
             is_silent: false,
             is_lost: false,
+            unheard_since: None,
+            charge_told: LEAST_CHARGE,
             is_asked: false,
             may_arm: false,
             is_landing_past_a_call: false,
@@ -196,6 +205,8 @@ impl Session {
         }
         self.watch_heartbeats(now);
         self.watch_estimator(now);
+        self.watch_uplink(vehicle.unheard_since(), now);
+        self.watch_battery(state);
         self.watch_restarts(state, now);
         if let Some((at, thrust)) = self.health.thrust.take()
             && matches!(self.stream, Stream::HoldPosition(_) | Stream::None)
@@ -377,6 +388,44 @@ impl Session {
         }
     }
 
+    /// Says when a vehicle that goes on sending has stopped answering, and when it answers again.
+    fn watch_uplink(&mut self, unheard_since: Option<i64>, now: i64) {
+        let before = std::mem::replace(&mut self.unheard_since, unheard_since);
+        let seconds = |since: i64| now.saturating_sub(since) as f64 * 1e-9;
+        match (before, unheard_since) {
+            (None, Some(since)) if self.hold == Hold::Ours => {
+                let what = "the vehicle sends, but does not answer: commands may not reach it";
+                tracing::error!("{what}, since {:.1} s", seconds(since));
+                self.events.push(what.to_owned());
+            }
+            (Some(since), None) if self.hold == Hold::Ours => {
+                self.say(format!(
+                    "the vehicle answers again, after {:.1} s",
+                    seconds(since)
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    /// Says when its battery is low, and at each half of that.
+    fn watch_battery(&mut self, state: &Telemetry) {
+        let charge = state.battery().and_then(|battery| battery.value.remaining);
+        let Some(charge) = charge.filter(|charge| *charge < self.charge_told) else {
+            return;
+        };
+        if !matches!(self.hold, Hold::Ours | Hold::Delegated(_)) {
+            return;
+        }
+        while charge < self.charge_told {
+            let next = self.charge_told / 2.0;
+            self.charge_told = if next < 0.01 { 0.0 } else { next };
+        }
+        let what = format!("the vehicle's battery has {:.0} % left", 100.0 * charge);
+        tracing::warn!("{what}");
+        self.events.push(what);
+    }
+
     fn watch_restarts(&mut self, state: &Telemetry, now: i64) {
         let restarts = state.restarts();
         let has_restarted = std::mem::replace(&mut self.restarts, restarts) != restarts;
@@ -415,7 +464,12 @@ impl Session {
     /// What happened to the vehicle at `now`, ns, and its reasons.
     fn why(&self, what: &str, now: i64) -> String {
         let (since, until) = (now.saturating_sub(REASON), now.saturating_add(EXPLAINS));
-        let reasons = self.health.reasons_between(since, until);
+        let mut reasons = self.health.reasons_between(since, until);
+        if reasons.is_empty() {
+            // A pilot's sticks are no reason to warn.
+            let since = now.saturating_sub(REMARK);
+            reasons = self.health.remarks_between(since, until);
+        }
         if reasons.is_empty() {
             format!("the vehicle {what}")
         } else {

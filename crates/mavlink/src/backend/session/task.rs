@@ -76,6 +76,8 @@ pub(super) struct Arm {
     step: ArmStep,
     since: i64,
     sent: Sent,
+    /// Whether it was armed when this began.
+    was_armed: Option<bool>,
     /// Whether it has been asked, after a refusal, which of its checks fail.
     is_asked_why: bool,
 }
@@ -219,6 +221,7 @@ impl Task {
             step: ArmStep::Check,
             since: now,
             sent: Sent::new(now, CHECKS),
+            was_armed: None,
             is_asked_why: false,
         })
     }
@@ -323,6 +326,15 @@ impl Session {
         }
         // One that was silent when the flight began.
         vehicle.expect_alone(now)?;
+        if let Some(why) = self.of_another(arm) {
+            self.stream = Stream::None;
+            self.urgent.allow(false);
+            self.hold = Hold::NotYet;
+            let mode = self.autopilot.mode_name(Mode::Commanded);
+            return Err(Error::new(ErrorKind::Refused, why).with_help(format!(
+                "end the other program; or disarm the vehicle, or switch it to another mode than {mode}, and start again"
+            )));
+        }
         match arm.step {
             ArmStep::Check => {
                 let faults = self.health.faults(state, now, self.stale);
@@ -389,6 +401,26 @@ impl Session {
                 }
                 Ok(Step::Wait)
             }
+        }
+    }
+
+    /// What says that another program commands the vehicle: it is armed in our mode before we have asked for that, or becomes armed before we have told
+    /// it to arm.
+    fn of_another(&self, arm: &mut Arm) -> Option<String> {
+        let heartbeat = self.health.heartbeat?.value;
+        let was_armed = *arm.was_armed.get_or_insert(heartbeat.armed());
+        let mode = self.autopilot.mode_name(Mode::Commanded);
+        let is_in_mode = self.autopilot.is_in(Mode::Commanded, heartbeat.custom_mode);
+        if !heartbeat.armed() {
+            None
+        } else if is_in_mode && !self.is_asked {
+            Some(format!(
+                "the vehicle is armed and in {mode} already: another program may command it"
+            ))
+        } else if !was_armed && !self.may_arm {
+            Some("the vehicle was armed while it was prepared, and not by this program: another one may command it".to_owned())
+        } else {
+            None
         }
     }
 

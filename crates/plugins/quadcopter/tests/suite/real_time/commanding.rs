@@ -378,7 +378,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 27] = [
+    let cases: [fn(); 28] = [
         a_pilot_takes_over,
         a_vehicle_whose_motors_a_pilot_stops_in_the_air_is_no_landed_one,
         a_position_that_the_estimator_has_lost_is_not_flown_by,
@@ -395,6 +395,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         two_vehicles_of_one_number_are_not_armed,
         one_of_two_vehicles_is_armed_where_it_is_named,
         a_vehicle_that_never_was_ours_is_left_to_its_pilot,
+        a_vehicle_that_another_program_commands_is_not_joined,
         what_may_be_armed_is_disarmed,
         a_flight_that_ends_while_it_arms_leaves_it_disarmed,
         wrong_parameters_are_not_flown_with,
@@ -704,6 +705,35 @@ fn parameters_of_an_armed_vehicle_are_left_alone() {
     let (report, _) = flight.end();
     assert_eq!(report["parameters"], serde_json::json!({}));
     assert_eq!(report["set_armed"], serde_json::json!([]));
+}
+
+/// Two programs that command one vehicle flew it at once, and both said that it was flown.
+fn a_vehicle_that_another_program_commands_is_not_joined() {
+    for (option, said) in [
+        (
+            "already_armed=2",
+            "the vehicle is armed and in GUIDED already: another program may command it",
+        ),
+        (
+            "armed_by_another=1",
+            "the vehicle was armed while it was prepared, and not by this program",
+        ),
+    ] {
+        let Some(flight) = Flight::new("ardupilot", &[option, "options=8"], "") else {
+            return;
+        };
+        let mut flight = flight.unwrap();
+        let error = flight.arm().unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Refused);
+        assert!(error.message.starts_with(said), "{error}");
+        assert!(
+            error
+                .help
+                .is_some_and(|help| help.starts_with("end the other program"))
+        );
+        let (report, _) = flight.end();
+        assert_eq!(report["armed_at_end"], true, "it stays with whoever has it");
+    }
 }
 
 /// Its pilot flies it, and it refuses to change to our mode: nor is it told to land then.
