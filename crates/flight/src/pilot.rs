@@ -204,7 +204,11 @@ impl Pilot {
         }
         let jump = self.watch_position(time);
         self.watch_failures();
-        let told = (!matches!(reading, Reading::None(_))).then_some(frame);
+        // A tick without data may tell a simulation's truth; after a failed read the frame is not defined.
+        let told = match reading {
+            Reading::None(fault) if fault != Fault::Missing => None,
+            _ => Some(frame),
+        };
         let crash = self.watch_ground(told);
         if verdict.is_ok() && self.touchdown.has_come_down(&self.parts) {
             self.parts.supervisor.stay_down();

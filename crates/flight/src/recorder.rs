@@ -8,6 +8,7 @@ use fly_control::predictor::StatePredictor;
 use fly_control::settings::AllocationMethod;
 use fly_hal::{CommandSet, Description, Frame, Signal, signal};
 use fly_lie::SE3;
+use fly_lie::operators::linear;
 use fly_log::{
     Control, Energies, Header, Histogram, LogError, Pace, Reference, Row, RunMetadata, State,
     Status, SystemReference, SystemState,
@@ -269,6 +270,11 @@ impl<'a> Recorder<'a> {
         }
         if let (Action::Failsafe, Some(judge)) = (decision.action, &mut self.judge) {
             judge.restart();
+            let truth = self.truth.as_ref();
+            if let Some((pose, twist)) = truth.and_then(|truth| truth.motion(pilot.predictor())) {
+                let velocity = pose.rotation.act(&linear(&twist));
+                judge.observe_failsafe(-velocity.z, pilot.descent_rate());
+            }
         }
         if let (true, Some(comparison), Some(commands)) = (
             decision.action.commands(),

@@ -1,10 +1,12 @@
 //! The true state of a simulation, which its frames carry beside the measurements. The control path never reads it.
 
+use fly_control::predictor::StatePredictor;
 use fly_hal::signal::{group_names, truth};
 use fly_hal::{Description, Frame};
+use fly_lie::SE3;
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
-use nalgebra::Vector3;
+use nalgebra::{Vector3, Vector6};
 
 /// Where frames carry the truth, and its last values.
 #[derive(Debug, Clone)]
@@ -91,6 +93,14 @@ impl Truth {
     /// The true configuration and velocity; `None` if the last frame did not contain them.
     pub fn state(&self) -> Option<(&[f64], &[f64])> {
         Some((self.configuration()?, &self.velocity))
+    }
+
+    /// The true pose and twist of the tracked body; `None` if the last frame did not contain them.
+    pub fn motion(&self, state: &StatePredictor) -> Option<(SE3<f64>, Vector6<f64>)> {
+        let body = state.tracked()?;
+        let (x, xi) = self.state()?;
+        let own = &xi[state.system().model.velocity_range(body)];
+        Some((state.pose(body, x), Vector6::from_column_slice(own)))
     }
 
     /// The actuators' true outputs, in the order of the vehicle's commands; `None` if the last frame did not contain

@@ -111,7 +111,8 @@ impl Verdict {
             (Self::Diverged, _) => "DIVERGED".to_owned(),
             (Self::Crashed, _) => "CRASHED".to_owned(),
             (Self::TakenOver, _) => {
-                "TAKEN OVER: a pilot, another program or its own failsafe controls the vehicle".to_owned()
+                "TAKEN OVER: a pilot, another program or its own failsafe controls the vehicle"
+                    .to_owned()
             }
             (Self::BackendFailed, End::Backend(message)) => format!("BACKEND FAILED ({message})"),
             (Self::BackendFailed, _) => "BACKEND FAILED".to_owned(),

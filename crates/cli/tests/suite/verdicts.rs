@@ -492,3 +492,63 @@ fn what_has_settled_again_is_flown() {
         data(&folder, "hexacopter", &set, 0);
     }
 }
+
+/// What flies blind is judged by where it truly is: nothing of the ground is measured while no frame comes, and the failsafe believes that it descends.
+#[test]
+fn what_falls_unseen_has_crashed_or_diverged() {
+    let folder = Folder::new();
+    folder.write("hover.toml", HOVER);
+    let set = |faults: &str, ground: bool| {
+        let mut set = vec![
+            "controller.allocation=active_set".to_owned(),
+            "flight.rate_hz=100".to_owned(),
+            "flight.duration=12".to_owned(),
+            format!("backend.sim.faults=[{faults}]"),
+        ];
+        if ground {
+            let keys = [
+                "safety.ground_height=-9.92",
+                "backend.sim.ground={ height = -10.0 }",
+            ];
+            set.extend(keys.map(str::to_owned));
+            set.push("backend.sim.substeps=10".to_owned());
+        }
+        set
+    };
+    let fly = |faults: &str, ground: bool, code: i32| {
+        let set = set(faults, ground);
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        fly(&folder, "hover.toml", &set, &[], code)
+    };
+    let blind = "{ kind = 'link', from = 0.5, until = inf }";
+    let dead =
+        "{ kind = 'dead', actuator = 'rotor.0.thrust', from = 1.0, until = inf, reported = false }";
+    // With its rotors it is safely in the air, as far as anybody knows, when the failsafe ends.
+    fly(blind, false, 4);
+    let (text, stderr) = fly(&format!("{blind}, {dead}"), true, 7);
+    contains(&(text + &stderr), "touched the ground at ");
+    let (text, stderr) = fly(&format!("{blind}, {dead}"), false, 6);
+    contains(&(text + &stderr), "fell in its failsafe: it sank at ");
+    let lost = "{ kind = 'missing', group = 'pose.position', from = 0.5, until = inf }";
+    let (text, stderr) = fly(&format!("{lost}, {dead}"), false, 6);
+    contains(&(text + &stderr), "fell in its failsafe: it sank at ");
+}
+
+/// A gust that has passed leaves a mean error that is large for a while; the vehicle is back at its reference.
+#[test]
+fn a_vehicle_that_is_back_after_a_gust_has_flown() {
+    let folder = Folder::new();
+    folder.write("hover.toml", HOVER);
+    for duration in [5.2, 5.5, 5.6] {
+        let duration = format!("flight.duration={duration}");
+        let set = [
+            "controller.allocation=active_set",
+            "controller.limits=false",
+            "flight.rate_hz=100",
+            "vehicle.bodies.airframe.drag={ linear = [0.5, 0.5, 0.5] }",
+            "backend.sim.faults=[{ kind = 'wind', velocity = [30.0, 0.0, 0.0], from = 2.0, until = 4.5 }]",
+            &duration,
+        ];
+        fly(&folder, "hover.toml", &set, &[], 0);
+    }
+}

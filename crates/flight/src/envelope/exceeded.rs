@@ -57,6 +57,13 @@ pub enum Ending {
         /// How far below, m.
         below: f64,
     },
+    /// The vehicle fell in its failsafe.
+    Fell {
+        /// How fast it sank, m/s.
+        speed: f64,
+        /// The fastest descent of a failsafe that works, m/s.
+        max: f64,
+    },
     /// The attitude was lost for most of the flight.
     LostAttitude {
         /// For how long, s.
@@ -94,6 +101,12 @@ impl fmt::Display for Ending {
             Self::Carried { below } => {
                 return write!(f, "stands on the ground, {below:.3} m below its reference");
             }
+            Self::Fell { speed, max } => {
+                return write!(
+                    f,
+                    "fell in its failsafe: it sank at {speed:.3} m/s, and one that works at {max:.3} m/s at most"
+                );
+            }
             Self::LostAttitude { lost, flown } => {
                 return write!(
                     f,
@@ -107,10 +120,14 @@ impl fmt::Display for Ending {
             _ => ("m", 1.0),
         };
         let (name, value, max) = (limit.name(), value * scale, max * scale);
-        let how = if grows { "grows" } else { "does not decrease" };
+        let (which, how) = if grows {
+            ("final", "grows")
+        } else {
+            ("lasting", "does not decrease")
+        };
         write!(
             f,
-            "final {name} of {value:.3} {unit}, which {how}: a loop that holds its reference stays within {max:.3} {unit}"
+            "{which} {name} of {value:.3} {unit}, which {how}: a loop that holds its reference stays within {max:.3} {unit}"
         )
     }
 }

@@ -126,10 +126,8 @@ impl Ground {
         state: &StatePredictor,
         frame: Option<&Frame>,
     ) -> Option<(SE3<f64>, Vector6<f64>)> {
-        let (truth, body) = (self.truth.as_mut()?, state.tracked()?);
+        let truth = self.truth.as_mut()?;
         truth.read(frame?, state.system());
-        let (x, xi) = truth.state()?;
-        let own = &xi[state.system().model.velocity_range(body)];
-        Some((state.pose(body, x), Vector6::from_column_slice(own)))
+        truth.motion(state)
     }
 }

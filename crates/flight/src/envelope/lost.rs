@@ -7,11 +7,18 @@ pub(super) const LOST: f64 = 1.0;
 /// W has settled below this fraction of its largest value.
 const SETTLED_ENERGY: f64 = 0.01;
 
-/// Mean square of the angle error and largest energy W over successive halves of the settling time.
+/// Blocks of a settling time.
+const BLOCKS: usize = 8;
+
+/// Mean square of the angle error and largest energy W over the last settling time, in blocks of an eighth of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lost {
-    half: Half,
-    before: Option<Half>,
+    /// When the block that is not full began, s.
+    start: Option<f64>,
+    block: Block,
+    /// The last full ones.
+    full: [Option<Block>; BLOCKS],
+    count: usize,
     /// The largest W of the flight, J.
     largest_energy: f64,
     /// Since when the attitude has been lost, s, and the root mean square over the last settling time, rad.
@@ -21,8 +28,7 @@ pub(super) struct Lost {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Half {
-    start: Option<f64>,
+struct Block {
     squares: f64,
     count: u64,
     energy: f64,
@@ -31,39 +37,47 @@ struct Half {
 impl Lost {
     /// Counts a step.
     pub fn record(&mut self, step: &Observed, settling: f64) {
-        let half = &mut self.half;
-        let start = *half.start.get_or_insert(step.time);
-        half.squares += step.errors[1] * step.errors[1];
-        half.count += 1;
-        half.energy = half.energy.max(step.energy);
-        if step.energy.is_finite() {
-            self.largest_energy = self.largest_energy.max(step.energy);
-        }
-        if step.time - start < 0.5 * settling {
-            return;
-        }
-        let last = std::mem::take(half);
-        half.start = Some(step.time);
-        let Some(before) = self.before.replace(last) else {
-            return;
+        let start = *self.start.get_or_insert(step.time);
+        let square = step.errors[1] * step.errors[1];
+        // A law without energies has settled where the angle has.
+        let energy = if step.energy.is_finite() {
+            step.energy
+        } else {
+            square
         };
-        let count = (last.count + before.count) as f64;
-        let rms = ((last.squares + before.squares) / count).sqrt();
-        let energy = last.energy.max(before.energy);
-        let settled = self.has_settled(energy);
-        // A NaN exceeds every bound.
-        let lost = (rms.is_nan() || rms > LOST) && !settled;
-        let newly = before.start.unwrap_or(start);
-        if lost {
-            self.total += step.time - self.now.map_or(newly, |_| start);
+        self.block.squares += square;
+        self.block.count += 1;
+        self.block.energy = self.block.energy.max(energy);
+        self.largest_energy = self.largest_energy.max(energy);
+        let length = step.time - start;
+        if length < settling / BLOCKS as f64 {
+            return;
         }
-        let since = self.now.map_or(newly, |[since, _]| since);
+        self.full[self.count % BLOCKS] = Some(std::mem::take(&mut self.block));
+        self.count += 1;
+        self.start = Some(step.time);
+        let all = self.full.iter().flatten();
+        let (squares, count) = all.fold((0.0, 0), |(squares, count), block| {
+            (squares + block.squares, count + block.count)
+        });
+        let rms = (squares / count as f64).sqrt();
+        // A NaN exceeds every bound.
+        let lost = (rms.is_nan() || rms > LOST) && !self.has_settled(f64::INFINITY);
+        if lost {
+            self.total += length;
+        }
+        let since = self.now.map_or(start, |[since, _]| since);
         self.now = lost.then_some([since, rms]);
     }
 
-    /// Whether an energy W is small compared with the largest one of the flight. Without energies, only the error
-    /// itself can settle.
+    /// Whether an energy W is small compared with the largest one of the flight; of a law without energies, whether the angle over the last settling
+    /// time is.
     pub fn has_settled(&self, energy: f64) -> bool {
+        let recent = || {
+            let all = self.full.iter().flatten().chain([&self.block]);
+            all.fold(0.0, |most: f64, block| most.max(block.energy))
+        };
+        let energy = if energy.is_finite() { energy } else { recent() };
         energy < SETTLED_ENERGY * self.largest_energy
     }
 

@@ -15,7 +15,7 @@
 //!
 //! - Position: `g T^2 / 16`. Poles at `-4/T` give a second-order loop the stiffness `16/T^2` per unit mass, so this is
 //!   its deflection under its own uncompensated weight. The error persists unless its mean over T/2 twice fell below
-//!   0.9 of the previous mean. With a governor, any two decreases suffice, but not while the governor has to wait for
+//!   0.9 of the previous mean, or unless the error is within the bound and has exceeded it only once lately, which an oscillation does more often. With a governor, any two decreases suffice, but not while the governor has to wait for
 //!   the vehicle.
 //! - Attitude: 1 rad; it counts if it grows and W has not settled. It also counts if the attitude was lost for more
 //!   than half of the flight, and for more than 2 T, all losses added up, and W has not settled.
@@ -23,6 +23,8 @@
 //!   reference for more than 2 T: it never left the ground.
 //! - Position: the tracked body has stood on the ground, at its known height, for more than 2 T while the reference was above it.
 //! - In the first 2 T both bounds are larger by `e0 + v0 T`.
+//!
+//! In a failsafe the vehicle is judged where its true state is known: one that sinks faster than it descends by `g T / 2` has fallen.
 
 mod carried;
 mod exceeded;
@@ -395,8 +397,9 @@ impl Envelope {
     /// Records what the verdict at the end depends on.
     fn record(&mut self, step: &Observed, state: &StatePredictor, reference: &SystemPoint) {
         self.lost.record(step, self.settling);
-        for (trend, error) in self.trends.iter_mut().zip(step.errors) {
-            trend.record(step.time, error, step.following, self.settling);
+        let bounds = self.bounds(step.time);
+        for ((trend, error), bound) in self.trends.iter_mut().zip(step.errors).zip(bounds) {
+            trend.record(step.time, [error, bound], step.following, self.settling);
         }
         if !std::mem::replace(&mut self.has_begun, true) {
             self.start.clear();
@@ -414,18 +417,24 @@ impl Envelope {
         }
     }
 
+    /// The bounds of the errors of position (m) and attitude (rad) at the end of a flight at this time, s.
+    fn bounds(&self, time: f64) -> [f64; 2] {
+        let (began, start) = self.began;
+        let is_transient = time - began < TRANSIENT * self.settling;
+        let sag = self.gravity * self.settling * self.settling / 16.0 + self.fix_error;
+        [0, 1].map(|i| [sag, LOST][i] + if is_transient { start[i] } else { 0.0 })
+    }
+
     /// What would count against the flight if it ended with this step.
     fn judge(&self, step: &Observed) -> Option<Ending> {
-        let (began, start) = self.began;
-        let is_transient = step.time - began < TRANSIENT * self.settling;
-        let bound = |i: usize, usual: f64| usual + if is_transient { start[i] } else { 0.0 };
-        let sag = self.gravity * self.settling * self.settling / 16.0 + self.fix_error;
+        let (began, _) = self.began;
         let grows = |i: usize, max: f64| {
             let value = step.errors[i];
             (value > max && self.trends[i].grows(value)).then_some([value, max])
         };
-        let (far, turned) = (bound(0, sag), bound(1, LOST));
-        let stays = Some([self.trends[0].stays(), far]).filter(|[value, max]| value > max);
+        let [far, turned] = self.bounds(step.time);
+        let is_inside = step.errors[0] <= far;
+        let stays = Some([self.trends[0].stays(is_inside), far]).filter(|[value, max]| value > max);
         let turned = grows(1, turned).filter(|_| !self.lost.has_settled(step.energy));
         let ending = |limit, grows| {
             move |[value, max]: [f64; 2]| Ending::Error {
@@ -476,6 +485,15 @@ impl Envelope {
     pub fn ending(&self) -> Option<String> {
         let ending = self.ending.map(|ending| ending.to_string());
         ending.or_else(|| self.diverged.map(|exceeded| exceeded.to_string()))
+    }
+
+    /// Judges a vehicle in a failsafe, whose law does not follow the reference, by how fast it sinks beyond its descent, m/s: one that works
+    /// holds it long before it has fallen for half of the settling time.
+    pub fn observe_failsafe(&mut self, sinks: f64, descent: f64) {
+        let max = descent + 0.5 * self.gravity * self.settling;
+        // A NaN violates every limit.
+        let falls = sinks.is_nan() || sinks > max;
+        self.ending = falls.then_some(Ending::Fell { speed: sinks, max });
     }
 
     /// Heights are measured from elsewhere now: that of the ground is no longer known.

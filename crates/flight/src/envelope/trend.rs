@@ -23,6 +23,8 @@ pub(super) struct Trend {
     now: Half,
     /// The last means, the latest first.
     halves: [Option<Half>; 3],
+    /// Whether the last error exceeded its bound.
+    is_outside: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,6 +32,8 @@ struct Half {
     sum: f64,
     /// Counts of steps: all, led, and awaited.
     counts: [u64; 3],
+    /// How often the error came to exceed its bound.
+    excursions: u32,
 }
 
 impl Half {
@@ -39,9 +43,18 @@ impl Half {
 }
 
 impl Trend {
-    /// Counts a step.
-    pub fn record(&mut self, time: f64, error: f64, following: Following, settling: f64) {
+    /// Counts a step, with its error and the bound of that.
+    pub fn record(
+        &mut self,
+        time: f64,
+        [error, bound]: [f64; 2],
+        following: Following,
+        settling: f64,
+    ) {
         let start = *self.start.get_or_insert(time);
+        let is_outside = error > bound;
+        let was_outside = std::mem::replace(&mut self.is_outside, is_outside);
+        self.now.excursions += u32::from(is_outside && !was_outside);
         self.now.sum += error;
         self.now.counts[0] += 1;
         self.now.counts[1] += u64::from(following == Following::Governed);
@@ -54,12 +67,16 @@ impl Trend {
     }
 
     /// The mean error of the last half, or of the one before if that is smaller; 0 if it decreased twice, which an
-    /// oscillation does not. A vehicle that is led from far away approaches no faster than its limits allow, so any
+    /// oscillation does not, or if it `is_inside` its bound now and has left it only once in two halves, as in a gust. A vehicle that is led from far away approaches no faster than its limits allow, so any
     /// decrease counts, unless the governor waits for it.
-    pub fn stays(&self) -> f64 {
+    pub fn stays(&self, is_inside: bool) -> f64 {
         let [Some(last), Some(before), earlier] = self.halves else {
             return 0.0;
         };
+        let excursions = self.now.excursions + last.excursions + before.excursions;
+        if is_inside && excursions < 2 {
+            return 0.0;
+        }
         let [all, led, awaited] = last.counts;
         let part = match (2 * awaited > all, led > 0) {
             (true, _) => 0.0,
@@ -90,19 +107,21 @@ impl Trend {
 mod tests {
     use super::*;
 
+    const BOUND: f64 = 1.0;
+
     /// After 10 s, with a settling time of 2 s.
     fn trend(error: impl Fn(f64) -> f64, following: Following) -> Trend {
         let mut trend = Trend::default();
         for k in 0..=5000 {
             let time = f64::from(k) * 2e-3;
-            trend.record(time, error(time), following, 2.0);
+            trend.record(time, [error(time), BOUND], following, 2.0);
         }
         trend
     }
 
     #[test]
     fn what_stays_away_stays_and_what_comes_nearer_does_not() {
-        let left = |error: fn(f64) -> f64, following| trend(error, following).stays();
+        let left = |error: fn(f64) -> f64, following| trend(error, following).stays(false);
         let alone = Following::Reference;
         assert!((left(|_| 3.0, alone) - 3.0).abs() < 1e-12);
         // The lesser of two means that grow at 1 m/s: of the ninth second and of the tenth.
@@ -117,6 +136,17 @@ mod tests {
         assert!(left(|t| 10.0 - 0.5 * t, Following::GovernorWaits) > 5.0);
     }
 
+    /// The mean over a second still tells of a gust when the vehicle has come back from it; it tells of an oscillation, wherever that ends.
+    #[test]
+    fn an_error_that_has_been_regulated_does_not_stay() {
+        let gust = |t: f64| if (8.2..9.9).contains(&t) { 5.0 } else { 0.1 };
+        let after = trend(gust, Following::Reference);
+        assert!(after.stays(false) > BOUND, "while it lasted");
+        assert_eq!(after.stays(true), 0.0);
+        let swings = |t: f64| 5.0 * (4.0 * t).sin().abs();
+        assert!(trend(swings, Following::Reference).stays(true) > BOUND);
+    }
+
     #[test]
     fn what_falls_grows() {
         assert!(trend(|t| t * t, Following::Governed).grows(100.0));
@@ -124,7 +154,7 @@ mod tests {
         let mut short = Trend::default();
         for k in 0..100 {
             let time = f64::from(k) * 2e-3;
-            short.record(time, 5.0 * time * time, Following::Governed, 2.0);
+            short.record(time, [5.0 * time * time, BOUND], Following::Governed, 2.0);
         }
         assert!(short.grows(0.2) && !short.grows(0.01));
     }

@@ -311,6 +311,11 @@ impl Estimation {
         };
         match (reading, verdict) {
             _ if !estimated => (reading, frame),
+            // Without new data, but for a simulation's truth.
+            (Reading::None(Fault::Missing), _) => {
+                self.tell(frame);
+                (reading, &self.frame)
+            }
             (Reading::None(_), _) => (reading, &self.frame),
             (_, verdict) => {
                 self.tell(frame);

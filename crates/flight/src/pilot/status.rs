@@ -82,6 +82,11 @@ impl Pilot {
         self.actuators.drain(..)
     }
 
+    /// How fast a failsafe descends, m/s.
+    pub fn descent_rate(&self) -> f64 {
+        self.parts.descent_rate
+    }
+
     /// Whether the loop has lost its reference: in the last step, or when the flight was given up.
     pub fn has_diverged(&self) -> bool {
         let envelope = self.parts.envelope.as_ref();

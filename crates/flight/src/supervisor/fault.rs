@@ -145,7 +145,9 @@ impl Fault {
             Self::Hung => f.write_str("a call of the backend did not return in time"),
             Self::Limit(limit) => write!(f, "the limit of the {} is exceeded", limit.name()),
             Self::Requested => f.write_str("a landing is requested"),
-            Self::TakenOver => f.write_str("a pilot, another program or its own failsafe took control of the vehicle"),
+            Self::TakenOver => f.write_str(
+                "a pilot, another program or its own failsafe took control of the vehicle",
+            ),
         })
     }
 }
