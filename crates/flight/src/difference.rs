@@ -7,7 +7,7 @@ use toml::{Table, Value};
 /// Sections that affect the commands that the controller computes from a frame.
 const SECTIONS: [&str; 5] = ["vehicle", "controller", "reference", "estimator", "safety"];
 /// Keys of other sections that affect them.
-const KEYS: [&str; 1] = ["flight.rate_hz"];
+const KEYS: [&str; 3] = ["flight.rate_hz", "flight.take_off", "flight.relative"];
 /// Number of differences listed; the others are counted.
 const TOLD: usize = 6;
 
@@ -122,6 +122,13 @@ mod tests {
         ];
         assert_eq!(differences(RECORDED, &present), expected);
         assert_eq!(differences(RECORDED, "[flight").len(), 1);
+        // Where the reference begins.
+        let lifted = "[flight]\ntake_off = 2.0\nrelative = true\nduration = 3\n";
+        let expected = [
+            "flight.relative: recorded true, now nothing",
+            "flight.take_off: recorded 2, now nothing",
+        ];
+        assert_eq!(differences(lifted, ""), expected);
     }
 
     #[test]
