@@ -31,15 +31,15 @@ pub fn monotonic() -> i64 {
 /// is heard for a quarter of a second, it is the sender's.
 ///
 /// Round trips ([`SenderClock::correct`]) separate offset and delay; stamps are then free of the delay as well. They also
-/// show a clock that has slipped, as that of a simulation does on a busy computer. Where there are round trips, arrivals that
+/// show a clock that has slipped, as that of a simulation does on a busy computer. While there are round trips, arrivals that
 /// are all later than the clock can have drifted are late: they do not move the line.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
     /// The transit delay from round trips, ns.
     delay: i64,
-    /// Whether there are round trips.
-    is_checked: bool,
+    /// When the last round trip that fits was evaluated, as the arrival of the newest message, ns.
+    checked: Option<i64>,
     /// Another clock.
     other: Option<Other>,
 }
@@ -53,6 +53,9 @@ const CONFIRMED: i64 = SECOND / 4;
 
 /// A clock that differs by more, ns, has slipped. Less is its drift, and no measurement is too old for it.
 const SLIP: i64 = SECOND / 20;
+
+/// Round trips show what arrivals cannot tell, a slip from a delay, for so long, ns.
+const TRUSTED: i64 = 3 * SECOND;
 
 /// A slip is told by so many arrivals.
 const RECENT: usize = 16;
@@ -166,7 +169,8 @@ impl SenderClock {
             *self = Self::default();
         }
         let window = (self.window).get_or_insert_with(|| Window::new(seen, arrival));
-        window.take(seen, arrival, self.is_checked);
+        let is_checked = (self.checked).is_some_and(|at| arrival.saturating_sub(at) < TRUSTED);
+        window.take(seen, arrival, is_checked);
         let offset = window.least(sent).saturating_sub(self.delay);
         Mapped {
             stamp: sent.saturating_add(offset).min(arrival),
@@ -203,7 +207,6 @@ impl SenderClock {
         let Some(window) = &mut self.window else {
             return;
         };
-        self.is_checked = true;
         let plausible = -(error.max(0) + 2 * RESOLUTION)..=LONGEST_TRANSIT;
         let sent = at.saturating_sub(offset);
         let mut delay = window.least(sent).saturating_sub(offset);
@@ -213,6 +216,7 @@ impl SenderClock {
             delay = recent.saturating_sub(offset);
         }
         if plausible.contains(&delay) {
+            self.checked = Some(window.last_arrival);
             self.delay = delay.max(0);
         }
     }
@@ -263,7 +267,7 @@ impl Line {
     fn may_drift_to(&self, point: Point) -> bool {
         let since = point.sent.saturating_sub(self.through.sent) as f64;
         let rise = point.offset.saturating_sub(self.at(point.sent)) as f64;
-        rise <= LARGEST_DRIFT * since.max(0.0)
+        rise <= LARGEST_DRIFT * since.max(0.0) + SLIP as f64
     }
 
     /// The line through two points, limited to possible clock drifts.

@@ -171,6 +171,10 @@ impl fmt::Display for Exceeded {
                 f,
                 "touched the ground at {value:.3} m/s, at most {max:.3} m/s allowed"
             ),
+            Limit::Slide => write!(
+                f,
+                "touched the ground while it slid along it at {value:.3} m/s, at most {max:.3} m/s allowed"
+            ),
             Limit::Depth => write!(f, "{value:.3} m below the ground"),
         }
     }

@@ -65,6 +65,7 @@ impl Ground {
     #[must_use]
     pub(crate) fn of_a_flyer(mut self) -> Self {
         self.slide = self.depth.map(|_| Bound {
+            limit: Limit::Slide,
             max: SLIDE * self.touchdown.max,
             ..self.touchdown
         });
@@ -78,7 +79,10 @@ impl Ground {
         known: bool,
         frame: Option<&Frame>,
     ) -> Option<Exceeded> {
-        let told = self.contact.zip(frame);
+        let motion = self.true_motion(state, frame);
+        // With the truth, where that is told.
+        let is_told = self.truth.is_none() || motion.is_some();
+        let told = self.contact.zip(frame).filter(|_| is_told);
         let speed = told.map_or(0.0, |(index, frame)| frame.values[index]);
         if speed > self.touchdown.max {
             return Some(Exceeded {
@@ -87,8 +91,7 @@ impl Ground {
                 diverged: false,
             });
         }
-        let (pose, twist) = (self.true_motion(state, frame))
-            .or_else(|| state.tracked_motion().filter(|_| known))?;
+        let (pose, twist) = motion.or_else(|| state.tracked_motion().filter(|_| known))?;
         let velocity = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned());
         let exceeded = |bound: Bound, value: f64| {
             // A NaN violates every limit.

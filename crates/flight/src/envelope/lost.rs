@@ -19,8 +19,8 @@ pub(super) struct Lost {
     /// The last full ones.
     full: [Option<Block>; BLOCKS],
     count: usize,
-    /// The largest W of the flight, J.
-    largest_energy: f64,
+    /// The largest W of the flight, J, and the largest square of the angle error.
+    largest: [f64; 2],
     /// Since when the attitude has been lost, s, and the root mean square over the last settling time, rad.
     now: Option<[f64; 2]>,
     /// For how long it has been lost in the whole flight, s.
@@ -31,7 +31,8 @@ pub(super) struct Lost {
 struct Block {
     squares: f64,
     count: u64,
-    energy: f64,
+    /// The largest W, infinite without one, and the largest square of the angle error, infinite where that is not a number.
+    most: [f64; 2],
 }
 
 impl Lost {
@@ -39,16 +40,15 @@ impl Lost {
     pub fn record(&mut self, step: &Observed, settling: f64) {
         let start = *self.start.get_or_insert(step.time);
         let square = step.errors[1] * step.errors[1];
-        // A law without energies has settled where the angle has.
-        let energy = if step.energy.is_finite() {
-            step.energy
-        } else {
-            square
-        };
         self.block.squares += square;
         self.block.count += 1;
-        self.block.energy = self.block.energy.max(energy);
-        self.largest_energy = self.largest_energy.max(energy);
+        let numbers = [step.energy, square].map(|it| if it.is_nan() { f64::INFINITY } else { it });
+        for (i, number) in numbers.into_iter().enumerate() {
+            self.block.most[i] = self.block.most[i].max(number);
+            if number.is_finite() {
+                self.largest[i] = self.largest[i].max(number);
+            }
+        }
         let length = step.time - start;
         if length < settling / BLOCKS as f64 {
             return;
@@ -62,7 +62,8 @@ impl Lost {
         });
         let rms = (squares / count as f64).sqrt();
         // A NaN exceeds every bound.
-        let lost = (rms.is_nan() || rms > LOST) && !self.has_settled(f64::INFINITY);
+        let [energy, _] = self.recent();
+        let lost = (rms.is_nan() || rms > LOST) && !self.has_settled(energy);
         if lost {
             self.total += length;
         }
@@ -73,12 +74,20 @@ impl Lost {
     /// Whether an energy W is small compared with the largest one of the flight; of a law without energies, whether the angle over the last settling
     /// time is.
     pub fn has_settled(&self, energy: f64) -> bool {
-        let recent = || {
-            let all = self.full.iter().flatten().chain([&self.block]);
-            all.fold(0.0, |most: f64, block| most.max(block.energy))
-        };
-        let energy = if energy.is_finite() { energy } else { recent() };
-        energy < SETTLED_ENERGY * self.largest_energy
+        let [_, square] = self.recent();
+        if energy == f64::INFINITY {
+            square < SETTLED_ENERGY * self.largest[1]
+        } else {
+            energy < SETTLED_ENERGY * self.largest[0]
+        }
+    }
+
+    /// The largest W and square of the angle error over the last settling time.
+    fn recent(&self) -> [f64; 2] {
+        let all = self.full.iter().flatten().chain([&self.block]);
+        all.fold([0.0; 2], |most, block| {
+            [0, 1].map(|i| f64::max(most[i], block.most[i]))
+        })
     }
 
     /// For how long the attitude has been lost in the whole flight, s.
@@ -145,6 +154,22 @@ mod tests {
         assert_eq!(lost(|t| 3.1 * (-t).exp(), |t| (-t).exp()), 0.0);
         assert!((lost(|t| f64::from(t > 5.0) * 2.0, |_| 5.0) - 5.0).abs() < 1.0);
         assert!(lost(|_| f64::NAN, |_| 5.0) > 9.9);
+    }
+
+    /// A law without energies has settled where the angle has, and never where that is not known.
+    #[test]
+    fn without_energies_the_angle_settles() {
+        let none = |_: f64| f64::INFINITY;
+        let regained = flown(|t| if t < 6.0 { 2.0 } else { 0.1 }, none);
+        assert!(regained.has_settled(f64::INFINITY));
+        let tumbling = flown(|t| (7.0 * t).sin().abs() * 3.0, none);
+        assert!(!tumbling.has_settled(f64::INFINITY));
+        let unknown = |t: f64| if t < 3.0 { 0.1 } else { f64::NAN };
+        assert!(lost(unknown, none) > 6.0);
+        // Its own energies are no measure for what another law, without any, has lost.
+        let handed_over = |t: f64| if t < 3.0 { 1500.0 } else { f64::INFINITY };
+        let spins = |t: f64| if t < 3.0 { 0.1 } else { std::f64::consts::PI };
+        assert!(lost(spins, handed_over) > 6.0);
     }
 
     #[test]

@@ -343,7 +343,7 @@ impl Envelope {
                     }
                 }
                 // `Ground` and `Jumps` watch these.
-                Limit::Touchdown | Limit::Depth | Limit::PositionJump => continue,
+                Limit::Touchdown | Limit::Slide | Limit::Depth | Limit::PositionJump => continue,
             };
             // That of the verdict.
             let first = self

@@ -4,6 +4,9 @@
 /// half a settling time.
 const STAYS: f64 = 0.9;
 
+/// An error that leaves its bound twice within so many settling times swings, however near it is at the end.
+const LATELY: f64 = 5.0;
+
 /// How the law follows the reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Following {
@@ -23,8 +26,12 @@ pub(super) struct Trend {
     now: Half,
     /// The last means, the latest first.
     halves: [Option<Half>; 3],
-    /// Whether the last error exceeded its bound.
+    /// Whether the last error exceeded its bound, and when the last two errors began that did, s, the latest first.
     is_outside: bool,
+    excursions: [Option<f64>; 2],
+    /// The time of the last step, s, and the settling time, s.
+    last: f64,
+    settling: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,8 +39,6 @@ struct Half {
     sum: f64,
     /// Counts of steps: all, led, and awaited.
     counts: [u64; 3],
-    /// How often the error came to exceed its bound.
-    excursions: u32,
 }
 
 impl Half {
@@ -54,7 +59,10 @@ impl Trend {
         let start = *self.start.get_or_insert(time);
         let is_outside = error > bound;
         let was_outside = std::mem::replace(&mut self.is_outside, is_outside);
-        self.now.excursions += u32::from(is_outside && !was_outside);
+        if is_outside && !was_outside {
+            self.excursions = [Some(time), self.excursions[0]];
+        }
+        (self.last, self.settling) = (time, settling);
         self.now.sum += error;
         self.now.counts[0] += 1;
         self.now.counts[1] += u64::from(following == Following::Governed);
@@ -67,14 +75,15 @@ impl Trend {
     }
 
     /// The mean error of the last half, or of the one before if that is smaller; 0 if it decreased twice, which an
-    /// oscillation does not, or if it `is_inside` its bound now and has left it only once in two halves, as in a gust. A vehicle that is led from far away approaches no faster than its limits allow, so any
+    /// oscillation does not, or if it `is_inside` its bound now and has left it only once [`LATELY`], as in a gust. A vehicle that is led from far away approaches no faster than its limits allow, so any
     /// decrease counts, unless the governor waits for it.
     pub fn stays(&self, is_inside: bool) -> f64 {
         let [Some(last), Some(before), earlier] = self.halves else {
             return 0.0;
         };
-        let excursions = self.now.excursions + last.excursions + before.excursions;
-        if is_inside && excursions < 2 {
+        let lately = self.last - LATELY * self.settling;
+        let swings = self.excursions[1].is_some_and(|began| began >= lately);
+        if is_inside && !swings {
             return 0.0;
         }
         let [all, led, awaited] = last.counts;
@@ -143,8 +152,11 @@ mod tests {
         let after = trend(gust, Following::Reference);
         assert!(after.stays(false) > BOUND, "while it lasted");
         assert_eq!(after.stays(true), 0.0);
-        let swings = |t: f64| 5.0 * (4.0 * t).sin().abs();
-        assert!(trend(swings, Following::Reference).stays(true) > BOUND);
+        for rate in [0.8, 1.5, 4.0] {
+            let swings = |t: f64| 20.0 * (rate * t).sin().abs();
+            let left = trend(swings, Following::Reference).stays(true);
+            assert!(left > BOUND, "{rate} rad/s: {left}");
+        }
     }
 
     #[test]

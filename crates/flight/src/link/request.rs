@@ -417,7 +417,15 @@ impl Link {
             if self.requests.arming_since.is_none() {
                 return Ok(());
             }
-            return self.disarm();
+            return match self.complete(Call::Disarm, Instance::disarm) {
+                // Its plugin says that somebody else has armed it.
+                Err(error) if !self.requests.is_arming_done && is_refusal(error.kind) => {
+                    tracing::info!("{error}");
+                    self.requests.left_to_others = true;
+                    Ok(())
+                }
+                disarmed => self.disarmed(disarmed),
+            };
         }
         let lands = matches!(self.requests.landing, Some((_, Landing::Begun)));
         if lands || self.is_landing_past_a_call() {
@@ -524,7 +532,12 @@ impl Link {
     }
 
     fn disarm(&mut self) -> Result<(), String> {
-        match self.complete(Call::Disarm, Instance::disarm) {
+        let disarmed = self.complete(Call::Disarm, Instance::disarm);
+        self.disarmed(disarmed)
+    }
+
+    fn disarmed(&mut self, disarmed: Result<(), Error>) -> Result<(), String> {
+        match disarmed {
             // A plugin that panicked is not called again; a vehicle on the ground is disarmed by its landing.
             Err(error) if error.kind == ErrorKind::Panic && self.land_past_the_calls() => Ok(()),
             disarmed => disarmed.map_err(|error| failed("DISARM failed", &error)),

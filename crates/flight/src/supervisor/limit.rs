@@ -31,6 +31,8 @@ pub enum Limit {
     Saturated,
     /// Vertical speed at touchdown, m/s.
     Touchdown,
+    /// Speed along the ground when it is touched, m/s.
+    Slide,
     /// Depth below the ground, m.
     Depth,
 }
@@ -52,6 +54,7 @@ impl Limit {
             Self::JointVelocity(_) => "joint velocity",
             Self::Saturated => "time at the limits of the inputs",
             Self::Touchdown => "speed of the touchdown",
+            Self::Slide => "speed along the ground",
             Self::Depth => "depth below the ground",
         }
     }

@@ -40,6 +40,7 @@ pub use commands::{Command, CommandError, Outcome, Ticket, UnmatchedAcks};
 pub use error::VehicleError;
 pub use monitor::Rate;
 pub use parameters::{Encoding, ParameterError, ParameterOutcome, ParameterValue, Parameters};
+#[cfg(feature = "backend")]
 pub(crate) use texts::Texts;
 pub use time_sync::ClockOffset;
 

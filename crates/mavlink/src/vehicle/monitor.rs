@@ -30,6 +30,9 @@ const SILENCE: i64 = 3_000_000_000;
 /// Number of message types that are counted.
 const MOST_KINDS: usize = 128;
 
+/// A vehicle that has not been heard for this long, ns, could not have answered.
+const QUIET: i64 = 400_000_000;
+
 /// Time-critical answers are useless after this, ns.
 const ANSWER: i64 = 50_000_000;
 
@@ -61,6 +64,8 @@ pub(super) struct Monitor {
     intervals: Intervals,
     time_sync: TimeSync,
     texts: Texts,
+    /// When the vehicle was heard last, ns.
+    heard: i64,
     /// How late the vehicle's messages are, ns.
     pub lateness: i64,
 }
@@ -80,6 +85,7 @@ impl Monitor {
             intervals: Intervals::new(us),
             time_sync: TimeSync::new(us),
             texts: Texts::default(),
+            heard: i64::MIN,
             lateness: 0,
         };
         monitor.track(HEARTBEAT_DATA::ID, HEARTBEAT_DATA::NAME, 0.0);
@@ -174,6 +180,10 @@ impl Monitor {
 
     /// Logs changes and requests missing messages.
     pub fn act(&mut self, received: &Received, sender: &mut Sender) {
+        if received.arrival.saturating_sub(self.heard) > QUIET {
+            self.time_sync.hears_nothing();
+        }
+        self.heard = received.arrival;
         match &received.message {
             MavMessage::HEARTBEAT(m) => self.heartbeat(Heartbeat::from(m), received),
             MavMessage::STATUSTEXT(m) => self.texts.take(m, received.arrival),

@@ -86,12 +86,13 @@ impl Listener for Observer {
             }
             _ => {}
         }
-        self.observed.unheard_since = self.monitor.unheard_since();
         if news || rolled {
             self.publish(rolled);
         }
         self.monitor.lateness = self.observed.telemetry.lateness();
         self.monitor.act(&received, sender);
+        // Published with the next message.
+        self.observed.unheard_since = self.monitor.unheard_since();
         if matches!(
             received.message,
             MavMessage::COMMAND_ACK(_) | MavMessage::PARAM_VALUE(_) | MavMessage::PARAM_ERROR(_)

@@ -20,8 +20,9 @@ struct Text {
     id: u16,
     bytes: [u8; LENGTH],
     length: usize,
-    /// When its newest piece came.
+    /// When its newest piece came, and the number of the next one.
     newest: i64,
+    next: u8,
     is_whole: bool,
     is_told: bool,
 }
@@ -35,6 +36,7 @@ impl Text {
         free[..length].copy_from_slice(&words[..length]);
         self.length += length;
         self.newest = arrival;
+        self.next = m.chunk_seq.saturating_add(1);
         // A piece with a zero byte is the last one.
         self.is_whole = m.id == 0 || end.is_some();
     }
@@ -55,12 +57,13 @@ pub(crate) struct Texts {
 impl Texts {
     /// Takes a text, or a piece of one. Pieces of several texts may alternate.
     pub fn take(&mut self, m: &STATUSTEXT_DATA, arrival: i64) {
-        let known =
-            self.kept.iter_mut().flatten().find(|text| {
-                m.id != 0 && m.chunk_seq > 0 && text.id == m.id && !text.is_lost(arrival)
-            });
+        let mut all = self.kept.iter_mut().flatten();
+        let known = all.find(|text| m.id != 0 && text.id == m.id && !text.is_lost(arrival));
         if let Some(text) = known {
-            text.append(m, arrival);
+            // Links may deliver a piece twice.
+            if m.chunk_seq >= text.next && !text.is_whole {
+                text.append(m, arrival);
+            }
             return;
         }
         let mut text = Text {
@@ -70,6 +73,7 @@ impl Texts {
             bytes: [0; LENGTH],
             length: 0,
             newest: arrival,
+            next: 0,
             is_whole: false,
             is_told: false,
         };
@@ -87,6 +91,7 @@ impl Texts {
         Some((text.severity, text.words()))
     }
 
+    #[cfg(any(feature = "backend", test))]
     /// The distinct texts of at least this severity that came from `since` to `until`, ns, in their order; empty if there were none.
     pub fn between(&self, since: i64, until: i64, severity: MavSeverity) -> String {
         let mut said: Vec<_> = (self.kept.iter().flatten())
@@ -139,7 +144,9 @@ mod tests {
         // Others in between, of another id, and without one.
         texts.take(&piece(8, 0, &"é".repeat(25)), 2);
         texts.take(&piece(0, 0, "short"), 3);
-        texts.take(&piece(7, 1, "t\t"), 4);
+        for (seq, words) in [(0, first), (1, "t\t"), (1, "t\t")] {
+            texts.take(&piece(7, seq, words), 4);
+        }
         texts.take(&piece(8, 1, ""), 5);
         let all: Vec<_> = std::iter::from_fn(|| told(&mut texts, 6)).collect();
         assert_eq!(all, [&format!("{first}t"), &"é".repeat(25), "short"]);

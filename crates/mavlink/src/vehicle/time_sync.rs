@@ -105,6 +105,11 @@ impl TimeSync {
         })
     }
 
+    /// Nothing at all is heard: that says nothing of what arrives there.
+    pub fn hears_nothing(&mut self) {
+        self.open = None;
+    }
+
     /// Since when a vehicle that answered has not answered any more, ns: what we send may not reach it.
     pub fn unheard_since(&self) -> Option<i64> {
         let (since, count) = self.open?;

@@ -34,7 +34,7 @@ const FORCE: f32 = 21196.0;
 /// An attitude that is held so long leads the vehicle aside; rates that are held turn it over, so that they need a short time.
 fn followed(name: &'static str, set: CommandSet) -> Requirement {
     if set == CommandSet::Rates {
-        let why = "s without setpoints for which it goes on turning at the last rates: longer may turn it over";
+        let why = "s without setpoints for which it goes on turning at the last rates: longer may turn it over, shorter than a hiccup of the link ends flights";
         return Requirement::refuse(name, Rule::Within(0.2, 0.5), why);
     }
     let why = "s without setpoints until its failsafe acts: shorter than a hiccup of the link ends flights, longer leaves it uncommanded";

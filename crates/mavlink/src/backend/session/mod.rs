@@ -117,6 +117,8 @@ pub(crate) struct Session {
     charge_told: f64,
     /// Whether it has been asked to change to our mode.
     is_asked: bool,
+    /// Whether it was found to be under the command of somebody else.
+    is_of_another: bool,
     /// Whether it has been told to arm, and has not said since that it is armed or disarmed.
     may_arm: bool,
     /// Whether it was told to land past a call that did not return.
@@ -176,6 +178,7 @@ impl Session {
             unheard_since: None,
             charge_told: LEAST_CHARGE,
             is_asked: false,
+            is_of_another: false,
             may_arm: false,
             is_landing_past_a_call: false,
             counts: Counts::default(),
@@ -366,9 +369,7 @@ impl Session {
         if is_silent && is_ours && !self.is_silent {
             let what = "no heartbeats: whether the vehicle is still in our mode is not known";
             tracing::error!("{what}");
-            if !self.events.iter().any(|event| event == what) {
-                self.events.push(what.to_owned());
-            }
+            self.told_once(what);
         }
         self.is_silent = is_silent;
     }
@@ -396,13 +397,10 @@ impl Session {
             (None, Some(since)) if self.hold == Hold::Ours => {
                 let what = "the vehicle sends, but does not answer: commands may not reach it";
                 tracing::error!("{what}, since {:.1} s", seconds(since));
-                self.events.push(what.to_owned());
+                self.told_once(what);
             }
             (Some(since), None) if self.hold == Hold::Ours => {
-                self.say(format!(
-                    "the vehicle answers again, after {:.1} s",
-                    seconds(since)
-                ));
+                tracing::warn!("the vehicle answers again, after {:.1} s", seconds(since));
             }
             _ => {}
         }
@@ -505,6 +503,13 @@ impl Session {
         self.hold = Hold::Over;
     }
 
+    /// Keeps an event for the report, unless it is there already.
+    fn told_once(&mut self, what: &str) {
+        if !self.events.iter().any(|event| event == what) {
+            self.events.push(what.to_owned());
+        }
+    }
+
     fn say(&mut self, what: String) {
         tracing::info!("{what}");
         self.events.push(what);
@@ -532,6 +537,7 @@ impl Session {
     /// Begins to check, to change the mode and to arm.
     pub fn arm(&mut self, now: i64) -> Result<(), Error> {
         self.is_ours()?;
+        self.is_of_another = false;
         self.begin(Task::arm(now));
         Ok(())
     }
@@ -555,6 +561,9 @@ impl Session {
     /// Begins to stop the motors of a vehicle on the ground.
     pub fn disarm(&mut self, now: i64) -> Result<(), Error> {
         self.is_ours()?;
+        if self.is_of_another {
+            return Err(left_alone());
+        }
         self.begin(Task::disarm(false, self.may_arm, now));
         Ok(())
     }
@@ -562,7 +571,8 @@ impl Session {
     /// Begins a request that the vehicle carries out by itself.
     pub fn request(&mut self, request: Request, now: i64) -> Result<(), Error> {
         self.is_ours()?;
-        let is_ours = self.is_asked || self.hold != Hold::NotYet;
+        let is_asked = self.is_asked && !self.is_of_another;
+        let is_ours = is_asked || self.hold != Hold::NotYet;
         if !is_ours && matches!(request, Request::Land | Request::Hold) {
             // Whoever has it keeps it.
             (self.task, self.stream) = (None, Stream::None);

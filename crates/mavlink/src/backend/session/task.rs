@@ -329,7 +329,7 @@ impl Session {
         if let Some(why) = self.of_another(arm) {
             self.stream = Stream::None;
             self.urgent.allow(false);
-            self.hold = Hold::NotYet;
+            (self.hold, self.is_of_another) = (Hold::NotYet, true);
             let mode = self.autopilot.mode_name(Mode::Commanded);
             return Err(Error::new(ErrorKind::Refused, why).with_help(format!(
                 "end the other program; or disarm the vehicle, or switch it to another mode than {mode}, and start again"
@@ -413,12 +413,12 @@ impl Session {
         let is_in_mode = self.autopilot.is_in(Mode::Commanded, heartbeat.custom_mode);
         if !heartbeat.armed() {
             None
-        } else if is_in_mode && !self.is_asked {
+        } else if is_in_mode && !self.is_asked && !self.may_arm && self.hold == Hold::NotYet {
             Some(format!(
                 "the vehicle is armed and in {mode} already: another program may command it"
             ))
         } else if !was_armed && !self.may_arm {
-            Some("the vehicle was armed while it was prepared, and not by this program: another one may command it".to_owned())
+            Some("the vehicle was armed while it was prepared, and not by this program: its pilot or another program may command it".to_owned())
         } else {
             None
         }
