@@ -55,7 +55,7 @@ Exit codes:
   6  diverged: the loop lost its reference
   7  crashed: the vehicle hit the ground
   8  a call of the backend did not return
-  9  another pilot or program took control of the vehicle
+  9  a pilot, another program or its own failsafe took control of the vehicle
   10 not confirmed: nothing was armed or moved
   75 another campaign writes the same journal: try again later
   130  interrupted before the end";

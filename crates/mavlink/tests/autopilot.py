@@ -13,7 +13,8 @@ options=0             GUID_OPTIONS
 home=0.0              how high it stands above the home that somebody has set, m
 kind=2                MAV_TYPE
 system=1
-already_armed=0       armed from the start; 2: in the mode in which it is commanded
+already_armed=0       armed from the start
+commanded=0           from the start on in the mode in which it is commanded
 armed_by_another=0    with its first change of the mode somebody else arms it
 deaf=0                so many requests for COM_OBL_RC_ACT and GUID_OPTIONS are lost
 safety=0 mot_test=1 servo4=0 initialising=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION; so many tests of motors are too early
@@ -403,7 +404,7 @@ class Autopilot:
     def start(self):
         """As after a power-up."""
         self.boot = time.monotonic() - 5.0
-        self.mode, self.armed, self.armed_at = COMMANDED if option("already_armed", 0) > 1 else PILOT, option("already_armed", 0) > 0, 0.0
+        self.mode, self.armed, self.armed_at = COMMANDED if option("commanded", 0) > 0 else PILOT, option("already_armed", 0) > 0, 0.0
         self.target = None  # what it follows, with its kind
         self.arm_at = None
         self.heard = -1e9

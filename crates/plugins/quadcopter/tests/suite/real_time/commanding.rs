@@ -378,7 +378,7 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 28] = [
+    let cases: [fn(); 29] = [
         a_pilot_takes_over,
         a_vehicle_whose_motors_a_pilot_stops_in_the_air_is_no_landed_one,
         a_position_that_the_estimator_has_lost_is_not_flown_by,
@@ -396,6 +396,7 @@ fn what_goes_wrong_is_said_and_does_no_harm() {
         one_of_two_vehicles_is_armed_where_it_is_named,
         a_vehicle_that_never_was_ours_is_left_to_its_pilot,
         a_vehicle_that_another_program_commands_is_not_joined,
+        a_disarmed_vehicle_may_be_in_our_mode_already,
         what_may_be_armed_is_disarmed,
         a_flight_that_ends_while_it_arms_leaves_it_disarmed,
         wrong_parameters_are_not_flown_with,
@@ -709,17 +710,17 @@ fn parameters_of_an_armed_vehicle_are_left_alone() {
 
 /// Two programs that command one vehicle flew it at once, and both said that it was flown.
 fn a_vehicle_that_another_program_commands_is_not_joined() {
-    for (option, said) in [
+    for (options, said) in [
         (
-            "already_armed=2",
+            &["already_armed=1", "commanded=1", "options=8", "patience=60"][..],
             "the vehicle is armed and in GUIDED already: another program may command it",
         ),
         (
-            "armed_by_another=1",
+            &["armed_by_another=1", "options=8", "patience=60"],
             "the vehicle was armed while it was prepared, and not by this program",
         ),
     ] {
-        let Some(flight) = Flight::new("ardupilot", &[option, "options=8"], "") else {
+        let Some(flight) = Flight::new("ardupilot", options, "") else {
             return;
         };
         let mut flight = flight.unwrap();
@@ -731,9 +732,34 @@ fn a_vehicle_that_another_program_commands_is_not_joined() {
                 .help
                 .is_some_and(|help| help.starts_with("end the other program"))
         );
+        // Nor is it disarmed or landed.
+        let disarmed = flight.instance.disarm().and_then(|()| flight.complete(3));
+        assert_eq!(disarmed.unwrap_err().kind, ErrorKind::Refused);
+        let landed = flight.instance.request(fly_hal::Request::Land);
+        let landed = landed.and_then(|()| flight.complete(3));
+        assert_eq!(landed.unwrap_err().kind, ErrorKind::Refused);
         let (report, _) = flight.end();
         assert_eq!(report["armed_at_end"], true, "it stays with whoever has it");
+        assert!(
+            report["commands"].get("400").is_none(),
+            "no order to arm or disarm"
+        );
     }
+}
+
+/// A ground station, or a flight whose arming was refused, has left it in GUIDED.
+fn a_disarmed_vehicle_may_be_in_our_mode_already() {
+    let options = ["commanded=1", "options=8", "refuse_arms=1"];
+    let Some(flight) = Flight::new("ardupilot", &options, "") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    flight.instance.disarm().unwrap();
+    flight.complete(10).unwrap();
+    let (report, _) = flight.end();
+    assert_eq!(report["armed"], 1);
+    assert_eq!(report["armed_at_end"], false);
 }
 
 /// Its pilot flies it, and it refuses to change to our mode: nor is it told to land then.
