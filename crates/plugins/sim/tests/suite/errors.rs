@@ -212,6 +212,12 @@ fn steps_that_are_too_long_for_a_lag() {
         "expected simulation steps no longer than the shortest time constant of an actuator, 0.0004 s, found 0.00066"
     ));
     assert_eq!(error.help.as_deref(), Some("`substeps = 5` is enough"));
+    assert_eq!(error.location.unwrap().span, 11..12);
+    let enough = Configuration {
+        rate_hz: 500.0,
+        ..Configuration::new("substeps = 5", &vehicle)
+    };
+    assert!(Simulation::configure(&enough).is_ok());
     let vehicle = CUBE.replace("time_constant = 0.05", "time_constant = 1e-320");
     let Err(error) = Simulation::configure(&Configuration {
         rate_hz: 500.0,
@@ -222,12 +228,6 @@ fn steps_that_are_too_long_for_a_lag() {
     assert!(error.message.contains(" actuator, 1e-320 s, found"));
     let help = "take 0, an actuator without lag, for one that is so much faster than the flight";
     assert_eq!(error.help.as_deref(), Some(help));
-    assert_eq!(error.location.unwrap().span, 11..12);
-    let enough = Configuration {
-        rate_hz: 500.0,
-        ..Configuration::new("substeps = 5", &vehicle)
-    };
-    assert!(Simulation::configure(&enough).is_ok());
 }
 
 #[test]
