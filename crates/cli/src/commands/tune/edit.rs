@@ -85,9 +85,9 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
 
 /// The text with the line ends of `before`, and its byte order mark: some editors write both.
 fn with_marks_of(before: &[u8], text: String) -> String {
-    let ends = before.iter().filter(|byte| **byte == b'\n').count();
-    let returns = before.windows(2).filter(|pair| pair == b"\r\n").count();
-    let mut text = if 2 * returns > ends {
+    let lines = || before.split_inclusive(|byte| *byte == b'\n');
+    let returns = lines().filter(|line| line.ends_with(b"\r\n")).count();
+    let mut text = if 2 * returns > lines().count() {
         text.replace("\r\n", "\n").replace('\n', "\r\n")
     } else {
         text
