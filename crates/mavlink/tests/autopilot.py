@@ -37,6 +37,8 @@ failsafe=0.0          s after take-off it returns by itself
 late_reason=0         and says why only after its heartbeat, as ArduCopter does
 reboot=0.0            s after take-off it restarts
 quiet=0.0 quiet_for=1.5   s after take-off neither side hears the other, for so long; a pseudo-terminal is another one afterwards
+unheard=0.0 unheard_for=3.0   s after take-off it hears nothing, for so long, and goes on sending
+low=0.0               s after take-off its battery has 9 % left
 stall=0.0 stall_for=1.5   s after take-off both ways hold back what is sent for so long, and then deliver it at once
 other=0 other_at=3.0  somebody else with this system number sends over the same link, from so many s after take-off on (-2: from the start on)
 key=                  64 hexadecimal digits: everything is signed, and what is not is refused
@@ -461,7 +463,8 @@ class Autopilot:
             return MAV.MAVLink_heartbeat_message(int(option("kind", 2)), make, base, NUMBERS[self.mode], state, 3)
         if number == 1:
             bits = 1 << 28
-            return MAV.MAVLink_sys_status_message(bits, bits, bits, 300, 12000, 500, 80, 0, 0, 0, 0, 0, 0)
+            charge = 9 if 0 < option("low", 0) <= self.since_take_off() else 80
+            return MAV.MAVLink_sys_status_message(bits, bits, bits, 300, 12000, 500, charge, 0, 0, 0, 0, 0, 0)
         if number == 31:
             return MAV.MAVLink_attitude_quaternion_message(boot_ms, *v.q, *v.w)
         if number == 32 and self.blind:
@@ -485,14 +488,23 @@ class Autopilot:
             return MAV.MAVLink_ekf_status_report_message(0b100101 if self.is_lost() else 0b111111, 0, 0, 0, 0, 0)
         return None
 
+    def since_take_off(self):
+        return self.now - self.took_off_at if self.took_off_at else -1
+
     def is_lost(self):
-        since = self.now - self.took_off_at if self.took_off_at else -1
+        since = self.since_take_off()
         return 0 < option("lost", 0) <= since < option("lost", 0) + option("lost_for", 4.0)
 
     # What it hears.
+    def hears_nothing(self):
+        since = self.since_take_off()
+        return 0 < option("unheard", 0) <= since < option("unheard", 0) + option("unheard_for", 3.0)
+
     def receive(self):
         for data, came in self.wire.receive(self.now):
             for message in self.mav.parse_buffer(data) or []:
+                if self.hears_nothing():
+                    continue
                 if message.get_type() == "BAD_DATA":
                     self.report["bad"] += 1
                 else:

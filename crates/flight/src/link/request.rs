@@ -418,9 +418,9 @@ impl Link {
                 return Ok(());
             }
             return match self.complete(Call::Disarm, Instance::disarm) {
-                // Its plugin says that somebody else has armed it.
+                // Its plugin says that somebody else has armed it, or it does not disarm in the air.
                 Err(error) if !self.requests.is_arming_done && is_refusal(error.kind) => {
-                    tracing::info!("{error}");
+                    tracing::warn!("{error}");
                     self.requests.left_to_others = true;
                     Ok(())
                 }

@@ -226,6 +226,35 @@ mod tests {
         assert_eq!(sync.estimate().unwrap().offset, offset - 2 * MS);
     }
 
+    /// One direction of a link is lost: answers stop, within two seconds of the last one that is noticed.
+    #[test]
+    fn a_vehicle_that_stops_answering_is_noticed() {
+        let mut sync = TimeSync::new(US);
+        for i in 1..=10 {
+            assert!(sync.unheard_since().is_none());
+            round(&mut sync, i * SECOND, 0, 5, 9);
+        }
+        let last = 10 * SECOND;
+        let mut noticed = None;
+        for now in (0..4000).map(|ms| last + ms * MS) {
+            let _ = sync.question(now, 0, (1, 1));
+            noticed = noticed.or(sync.unheard_since().map(|since| (now, since)));
+        }
+        let (now, since) = noticed.unwrap();
+        assert_eq!(since, last + SECOND, "the first question without an answer");
+        assert!(now <= last + 2 * SECOND, "{now}");
+        // Its answer ends that, and so does a silence, of which this says nothing.
+        let mut silent = sync;
+        silent.hears_nothing();
+        assert!(silent.unheard_since().is_none());
+        // One that never answered does not answer such questions at all.
+        let mut mute = TimeSync::new(US);
+        for i in 0..1000 {
+            let _ = mute.question(i * 10 * MS, 0, (1, 1));
+        }
+        assert!(mute.unheard_since().is_none());
+    }
+
     #[test]
     fn only_answers_to_our_questions_count_and_each_once() {
         let mut sync = TimeSync::new(US);

@@ -378,9 +378,10 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 29] = [
+    let cases: [fn(); 30] = [
         a_pilot_takes_over,
         a_vehicle_whose_motors_a_pilot_stops_in_the_air_is_no_landed_one,
+        a_vehicle_that_does_not_hear_us_is_told,
         a_position_that_the_estimator_has_lost_is_not_flown_by,
         a_failsafe_is_told_with_its_reason,
         a_reason_that_comes_after_the_heartbeat_is_told,
@@ -481,6 +482,24 @@ fn a_vehicle_whose_motors_a_pilot_stops_in_the_air_is_no_landed_one() {
     let expected = "the vehicle was disarmed, by its pilot or by itself";
     assert!(error.message.starts_with(expected), "{error}");
     flight.end();
+}
+
+/// Telemetry goes on while nothing arrives there any more; and its battery is nearly empty.
+fn a_vehicle_that_does_not_hear_us_is_told() {
+    let options = ["unheard=8", "unheard_for=4", "low=5"];
+    let Some(flight) = Flight::new("ardupilot", &options, "set_parameters = true\n") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    flight.take_off().unwrap();
+    flight.follow(10.0);
+    let (_, lines) = flight.end();
+    let (_, events) = lines.iter().find(|(name, _)| name == "events").unwrap();
+    let told = "the vehicle sends, but does not answer: commands may not reach it";
+    assert_eq!(events.matches(told).count(), 1, "{events}");
+    let low = "the vehicle's battery has 9 % left";
+    assert_eq!(events.matches(low).count(), 1, "{events}");
 }
 
 /// PX4 goes on telling where it reckons to be, metres from where it is.
