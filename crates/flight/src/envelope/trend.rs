@@ -75,7 +75,7 @@ impl Trend {
     }
 
     /// The mean error of the last half, or of the one before if that is smaller; 0 if it decreased twice, which an
-    /// oscillation does not, or if it `is_inside` its bound now and has left it only once [`LATELY`], as in a gust. A vehicle that is led from far away approaches no faster than its limits allow, so any
+    /// oscillation does not, or if it `is_inside` its bound now and has left it only once lately, as in a gust. A vehicle that is led from far away approaches no faster than its limits allow, so any
     /// decrease counts, unless the governor waits for it.
     pub fn stays(&self, is_inside: bool) -> f64 {
         let [Some(last), Some(before), earlier] = self.halves else {

@@ -41,6 +41,10 @@ impl Text {
         self.is_whole = m.id == 0 || end.is_some();
     }
 
+    fn is_lost(&self, now: i64) -> bool {
+        now.saturating_sub(self.newest) > PATIENCE
+    }
+
     fn words(&self) -> String {
         let words = String::from_utf8_lossy(&self.bytes[..self.length]);
         words.trim().to_owned()
@@ -91,8 +95,8 @@ impl Texts {
         Some((text.severity, text.words()))
     }
 
-    #[cfg(any(feature = "backend", test))]
     /// The distinct texts of at least this severity that came from `since` to `until`, ns, in their order; empty if there were none.
+    #[cfg(any(feature = "backend", test))]
     pub fn between(&self, since: i64, until: i64, severity: MavSeverity) -> String {
         let mut said: Vec<_> = (self.kept.iter().flatten())
             .filter(|text| {
@@ -108,12 +112,6 @@ impl Texts {
             }
         }
         words.join("; ")
-    }
-}
-
-impl Text {
-    fn is_lost(&self, now: i64) -> bool {
-        now.saturating_sub(self.newest) > PATIENCE
     }
 }
 

@@ -244,10 +244,16 @@ mod tests {
         assert_eq!(since, last + SECOND, "the first question without an answer");
         // The first question is due, and four more follow at the fast pace, asked about once a millisecond.
         assert!(now <= since + DUE + 3 * FAST + 5 * MS, "{now}");
-        // Its answer ends that, and so does a silence, of which this says nothing.
-        let mut silent = sync;
-        silent.hears_nothing();
-        assert!(silent.unheard_since().is_none());
+        // A silence ends that, of which this says nothing …
+        sync.hears_nothing();
+        assert!(sync.unheard_since().is_none());
+        // … and so does an answer.
+        for i in 0..40 {
+            let _ = sync.question(15 * SECOND + i * FAST, 0, (1, 1));
+        }
+        assert!(sync.unheard_since().is_some());
+        assert!(round(&mut sync, 30 * SECOND, 0, 5, 9));
+        assert!(sync.unheard_since().is_none());
         // One that never answered does not answer such questions at all.
         let mut mute = TimeSync::new(US);
         for i in 0..1000 {
