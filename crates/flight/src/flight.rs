@@ -471,10 +471,11 @@ impl Flight<'_> {
         };
         let last = self.link.last().unwrap_or(0);
         (self.messages).drain(|message| self.recorder.message(last, message));
+        let durations = (!summary.real_time).then_some([flight_time, wall_time]);
         self.recorder.finish(
             RunMetadata {
                 outcome: verdict.describe(&end),
-                ..run_metadata(self.wall_start, [flight_time, wall_time], &summary.backend)
+                ..run_metadata(self.wall_start, durations, &summary.backend)
             },
             &mut summary,
         );

@@ -5,7 +5,7 @@ use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
-use super::binding::Binding;
+use super::binding::{Binding, GroupBinding};
 use super::envelope::{Bound, Envelope, Exceeded, Following, Ground, Observed};
 use super::guidance::Guidance;
 use super::health::{ActuatorEvent, Health};
@@ -62,6 +62,8 @@ pub struct Parts {
     pub guidance: Guidance,
     /// The setpoints sent to a backend that does not take the vehicle's actuator commands.
     pub setpoints: Option<Setpoints>,
+    /// The signal that tells whether commands reach the vehicle, if frames carry it.
+    pub uplink: Option<GroupBinding>,
     /// The actuator health, if the backend reports it or the controller detects failures.
     pub health: Option<Health>,
     /// Decides what happens when frames are missing or invalid.
@@ -201,6 +203,7 @@ impl Pilot {
             if let Some(setpoints) = &mut self.parts.setpoints {
                 setpoints.listen(frame);
             }
+            self.listen_for_answers(frame);
         }
         let jump = self.watch_position(time);
         self.watch_failures();
@@ -413,8 +416,9 @@ impl Pilot {
             // Telemetry is slower than the loop: the mean input between two measurements counts.
             Some(_) if !is_velocity_new => parts.guidance.skip_observation(),
             setpoints => {
-                // If the autopilot follows a trajectory by itself, the applied input is unknown.
-                let is_known = setpoints.as_ref().is_none_or(|it| !it.are_a_trajectory());
+                // If the autopilot follows a trajectory by itself, or does not hear us, the applied input is unknown.
+                let is_known = setpoints.as_ref().is_none_or(|it| !it.are_a_trajectory())
+                    && parts.guidance.hears();
                 let applied = self.applied.take().filter(|_| !on_ground && is_known);
                 parts.guidance.set_applied(applied);
             }
@@ -495,6 +499,12 @@ impl Pilot {
             Action::Stop => Action::Stop,
             _ => action,
         }
+    }
+
+    /// Takes whether commands reach the vehicle, if the frame tells.
+    fn listen_for_answers(&mut self, frame: &Frame) {
+        let told = (self.parts.uplink).and_then(|group| group.flag(&frame.groups, &frame.values));
+        self.parts.guidance.set_uplink(told != Some(false));
     }
 
     /// Watches whether the vehicle hits the ground, whoever controls it.

@@ -13,7 +13,7 @@ use fly_mechanics::Vehicle;
 use fly_mechanics::measurements::Measurements;
 
 use crate::backend::{self, Backend};
-use crate::binding::Binding;
+use crate::binding::{Binding, bind_part};
 use crate::config::{Configuration, FlightSection, FlownModel, SafetySection};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
@@ -137,6 +137,7 @@ impl<'a> Flight<'a> {
             guidance,
             setpoints,
             supervisor,
+            uplink: bind_part(description, "vehicle", "uplink"),
             stale_after: nanoseconds(safety.stale_ms * 1e-3),
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
@@ -562,7 +563,12 @@ fn policy(
 ) -> Policy {
     let safety = &configuration.safety;
     let is_real = backend.clock() == Clock::RealTime;
-    let commands = backend.description().command_set().ok();
+    let description = backend.description();
+    let commands = description.command_set().ok();
+    // Only the autopilot of a real vehicle tells who controls it.
+    let is_of_autopilot =
+        (description.frame_signals()).any(|signal| signal.name == "vehicle.control");
+    let is_recorded = description.configuration.is_some();
     Policy {
         hold: nanoseconds(safety.hold_ms * 1e-3),
         on_loss: if is_shadow {
@@ -575,6 +581,7 @@ fn policy(
         longest_blind: nanoseconds(safety.longest_blind(commands.filter(|_| is_real))),
         resume: safety.resume,
         must_arm: is_real && backend.is_armed(),
+        slow_frames: is_real || is_recorded && is_of_autopilot,
         begins: began.unwrap_or(i64::MIN),
     }
 }

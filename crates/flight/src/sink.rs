@@ -174,18 +174,15 @@ impl Sink for McapFile {
     }
 }
 
-/// The metadata of a run with these durations, s, on this machine.
+/// The metadata of a run on this machine. `durations` are those of the flight and of the clock, s, unless a real clock sets the pace.
 pub(crate) fn run_metadata(
     wall_start: jiff::Timestamp,
-    [flight_time, wall_time]: [f64; 2],
+    durations: Option<[f64; 2]>,
     backend: &str,
 ) -> RunMetadata {
+    let computed = durations.filter(|[_, wall_time]| *wall_time > 0.0);
     RunMetadata {
-        real_time_factor: if wall_time > 0.0 {
-            flight_time / wall_time
-        } else {
-            0.0
-        },
+        real_time_factor: computed.map_or(0.0, |[flight_time, wall_time]| flight_time / wall_time),
         wall_start: wall_start.to_string(),
         host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         versions: format!("fly {}, {backend}", env!("CARGO_PKG_VERSION")),

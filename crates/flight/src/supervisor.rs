@@ -75,6 +75,8 @@ pub struct Policy {
     pub resume: bool,
     /// Whether there is a vehicle that must be armed.
     pub must_arm: bool,
+    /// Whether frames come more seldom than ticks, as the telemetry of a real vehicle does, or a recording of it.
+    pub slow_frames: bool,
     /// Frame time (ns) before which nothing is controlled: when control of a recorded flight began, else `i64::MIN`.
     pub begins: i64,
 }
@@ -338,9 +340,14 @@ impl Supervisor {
         self.stays_down |= self.failsafe.is_some();
     }
 
-    /// Whether a tick at `time` (ns) without a frame may be one between two frames: telemetry of a real vehicle is slower than the loop.
+    /// Whether frames come more seldom than ticks.
+    pub fn has_slow_frames(&self) -> bool {
+        self.policy.slow_frames
+    }
+
+    /// Whether a tick at `time` (ns) without a frame may be one between two slow frames.
     pub fn is_between_frames(&self, time: i64) -> bool {
-        self.policy.must_arm && time.saturating_sub(self.last_frame) < self.policy.hold
+        self.policy.slow_frames && time.saturating_sub(self.last_frame) < self.policy.hold
     }
 
     fn failsafe(&mut self, time: i64, frame: Result<(), Fault>) -> Action {

@@ -124,9 +124,9 @@ impl<'a> WorldRecord<'a> {
         wall_time: f64,
         backend: &str,
     ) -> Option<LogSummary> {
-        let times = [flight_time, wall_time];
+        let durations = Some([flight_time, wall_time]);
         self.sink
-            .finish(run_metadata(self.wall_start, times, backend))
+            .finish(run_metadata(self.wall_start, durations, backend))
     }
 }
 

@@ -191,6 +191,7 @@ pub const TABLE: &[Canonical] = &{
         row(Auxiliary,   "battery",                   &["remaining"], "1",   "remaining charge, 0 to 1"),
         row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),
         row(Auxiliary,   "vehicle",                   &["control"], "1",     "1: the vehicle accepts our commands, or we do not have control yet; 0: a pilot, another program or its own failsafe has taken control"),
+        row(Auxiliary,   "vehicle",                   &["uplink"],  "1",     "1: the vehicle answers what it is sent, or has never done so; 0: it still sends, but has stopped answering"),
         row(Auxiliary,   "inner",                     &["attitude_gain"], "1/s", "gain of the vehicle's attitude loop for roll and pitch"),
         row(Auxiliary,   "inner",                     &["yaw_gain"], "1/s",  "gain of the vehicle's attitude loop for yaw"),
         row(Auxiliary,   "actuator.{i}",              &["health"],  "1",     "effectiveness of the actuator of command i: 1 full, 0 none"),

@@ -51,7 +51,7 @@ pub struct RunMetadata {
     pub step_p99: u64,
     /// Longest step, ns.
     pub step_max: u64,
-    /// Flight time over wall time.
+    /// Flight time over wall time; 0 where a real clock sets the pace.
     pub real_time_factor: f64,
     /// Wall time at the start, as text (RFC 3339).
     pub wall_start: String,

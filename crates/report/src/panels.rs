@@ -415,18 +415,35 @@ pub fn command_label(flight: &Flight, command: &str) -> String {
     named().unwrap_or_else(|| command.to_owned())
 }
 
+/// What a command in this unit is: its title, and its unit for readers with the factor to it.
+fn quantity(name: &str, unit: &str) -> (&'static str, &'static str, f64) {
+    if let Some(setpoint) = name.strip_prefix("command.") {
+        match setpoint.split('.').next() {
+            Some("quaternion") => return ("Attitude setpoint, quaternion", "", 1.0),
+            Some("angular_velocity") => return ("Rate setpoint", "°/s", DEGREES),
+            Some("position") => return ("Position setpoint", "m", 1.0),
+            Some("velocity") => return ("Velocity setpoint", "m/s", 1.0),
+            Some("acceleration") => return ("Acceleration setpoint", "m/s²", 1.0),
+            Some("yaw") => return ("Heading setpoint", "°", DEGREES),
+            Some("yaw_rate") => return ("Heading rate setpoint", "°/s", DEGREES),
+            _ => {}
+        }
+    }
+    match (name.rsplit('.').next(), unit) {
+        (Some("thrust"), _) => ("Thrusts", "N", 1.0),
+        (Some("tilt"), _) => ("Tilt angles", "°", DEGREES),
+        (Some("effort"), "N") => ("Forces", "N", 1.0),
+        (Some("effort"), _) => ("Torques", "N m", 1.0),
+        (_, "1") => ("Motors", "of the largest thrust", 1.0),
+        _ => ("Commands", "", 1.0),
+    }
+}
+
 /// The commands, one panel for each kind with the same limits.
 fn inputs(flight: &Flight) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     for (i, ((name, unit), limits)) in flight.commands.iter().zip(&flight.limits).enumerate() {
-        let (title, unit, scale) = match (name.rsplit('.').next(), unit.as_str()) {
-            (Some("thrust"), _) => ("Thrusts", "N", 1.0),
-            (Some("tilt"), _) => ("Tilt angles", "°", DEGREES),
-            (Some("effort"), "N") => ("Forces", "N", 1.0),
-            (Some("effort"), _) => ("Torques", "N m", 1.0),
-            (_, "1") => ("Motors", "of the largest thrust", 1.0),
-            _ => ("Commands", "", 1.0),
-        };
+        let (title, unit, scale) = quantity(name, unit);
         let limits = limits.map(|limit| limit * scale);
         let bounded = limits.iter().all(|limit| limit.is_finite());
         let limits = bounded.then_some(limits);
@@ -486,4 +503,30 @@ pub fn spectra(flight: &Flight) -> Vec<Panel> {
         }
     });
     spectra.filter(|panel| !panel.lines.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fly_hal::signal::{Class, TABLE};
+
+    use super::*;
+
+    #[test]
+    fn every_command_is_named_after_what_it_is() {
+        for row in TABLE.iter().filter(|row| row.class == Class::Command) {
+            let name = format!("{}.{}", row.group, row.components[0]);
+            let (title, unit, scale) = quantity(&name, row.unit);
+            assert!(!matches!(title, "Motors" | "Commands"), "{name}: {title}");
+            let expected = match row.unit {
+                "1" => String::new(),
+                of_table => of_table.replace("rad", "°").replace("^2", "²"),
+            };
+            let factor = if row.unit.starts_with("rad") {
+                DEGREES
+            } else {
+                1.0
+            };
+            assert_eq!((unit, scale), (expected.as_str(), factor), "{name}");
+        }
+    }
 }

@@ -235,6 +235,27 @@ impl Governor {
         point
     }
 
+    /// The reference for this state and goal of a vehicle that cannot follow: it has the vehicle's position, velocity and heading, and no
+    /// acceleration, so that the law asks for no more than to carry the vehicle. The way to the goal begins there.
+    pub fn wait(&mut self, state: &State<f64>, goal: &ReferencePoint) -> ReferencePoint {
+        let motion = self.motion(&goal.pose, &goal.twist, &goal.acceleration);
+        let present = self.motion(&state.pose, &state.twist, &Vector6::zeros());
+        let e = present.position - motion.position;
+        let v = present.velocity - motion.velocity;
+        let derivatives = [e, v, -motion.acceleration, Vector3::zeros()];
+        let turn = heading(&(goal.pose.rotation.inverse() * state.pose.rotation));
+        if derivatives.iter().flatten().all(|x| x.is_finite()) && turn.is_finite() {
+            self.across = Offset::new(derivatives.map(|x| x.xy()));
+            self.along = Offset::new(derivatives.map(|x| Vector1::new(x.z)));
+            let turned = [turn, 0.0, 0.0, 0.0];
+            self.heading = Offset::new(turned.map(Vector1::new));
+            self.last = None;
+        }
+        let point = self.govern(0.0, state, goal);
+        self.jumped = true;
+        point
+    }
+
     fn advance(&mut self, elapsed: f64, goal: &CenterMotion) {
         let (limits, v, a) = (&self.limits, &goal.velocity, &goal.acceleration);
         let vertical = |x: &Vector3<f64>| Vector1::new(x.z);

@@ -61,8 +61,8 @@ impl Flight<'_> {
             Some(fault) => write!(f, "{}: ", self.describe(fault)),
             None => Ok(()),
         });
-        // The telemetry of a real vehicle is slower than the control rate: holding a command between two frames is normal.
-        let usual = self.link.is_real_time();
+        // Holding a command between two slow frames is normal.
+        let usual = self.pilot.supervisor().has_slow_frames();
         match (event.from, event.to) {
             (_, Mode::Holding) if usual => {
                 tracing::debug!("{at:.3} s: {why}holding the last command");

@@ -170,6 +170,19 @@ impl Guidance {
         }
     }
 
+    /// Whether commands reach the vehicle. A vehicle that does not hear them is not followed: a governor waits at it, and leads it back once it hears
+    /// again. A vehicle without a governor and a system return as their laws do.
+    pub fn set_uplink(&mut self, reaches: bool) {
+        if let Plant::Vehicle(vehicle) = &mut self.plant {
+            vehicle.hears = reaches;
+        }
+    }
+
+    /// Whether commands reach the vehicle, as far as it is known.
+    pub fn hears(&self) -> bool {
+        self.vehicle().is_none_or(|vehicle| vehicle.hears)
+    }
+
     /// Begins a failsafe in the current state: a vehicle is levelled where it can stop, and sinks if it `descends`; a system
     /// holds still.
     pub fn begin_failsafe(&mut self, descends: bool, predictor: &StatePredictor) {

@@ -44,6 +44,8 @@ pub(super) struct VehicleGuidance {
     /// For each actuator without which the vehicle cannot hover at rest.
     pub spins: Vec<PreparedSpins>,
     pub yaw: Yaw,
+    /// Whether commands reach the vehicle.
+    pub hears: bool,
     /// The spin that has begun by itself since it was last taken.
     pub begun: Option<Spin>,
     joint: Joint<f64>,
@@ -90,6 +92,7 @@ impl VehicleGuidance {
             coordinates: SystemPoint::new(model),
             spins: Vec::new(),
             yaw: Yaw::Followed,
+            hears: true,
             begun: None,
             joint: *joint.expect("a vehicle has a body"),
             governor,
@@ -264,7 +267,11 @@ impl VehicleGuidance {
         let is_governed = self.may_be_led();
         let (followed, is_led) = match self.governor.as_mut().filter(|_| is_governed) {
             Some(governor) => {
-                let followed = governor.govern(elapsed, ahead, &self.aim);
+                let followed = if self.hears {
+                    governor.govern(elapsed, ahead, &self.aim)
+                } else {
+                    governor.wait(ahead, &self.aim)
+                };
                 (followed, governor.is_active())
             }
             None => (self.aim, false),

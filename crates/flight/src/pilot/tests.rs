@@ -7,6 +7,7 @@ use fly_mechanics::integrate::rk4;
 use fly_mechanics::{State, System, Vehicle};
 use nalgebra::Vector3;
 
+use super::super::binding::bind_part;
 use super::super::guidance::Guidance;
 use super::super::reference::FlightReference;
 use super::super::supervisor::{Limit, Mode, OnLoss, Policy, Response};
@@ -60,6 +61,8 @@ struct Bench {
     plant: State<f64>,
     /// An acceleration that the model does not know, m/s^2, world.
     wind: Vector3<f64>,
+    /// Whether it says that it hears.
+    hears: bool,
     /// The states of all ticks.
     flown: Vec<State<f64>>,
     frame: Frame,
@@ -89,6 +92,7 @@ fn policy(on_loss: OnLoss) -> Policy {
         longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
+        slow_frames: false,
         begins: i64::MIN,
     }
 }
@@ -125,6 +129,7 @@ impl Bench {
                 description.with_group(group)
             })
             .and_then(|description| description.with_signals(commands))
+            .and_then(|description| description.with_signal("vehicle.uplink"))
             .expect("canonical");
         let binding =
             Binding::new("bench", &description, &predictor.groups(), commands).expect("complete");
@@ -137,6 +142,7 @@ impl Bench {
             health: None,
             guidance,
             setpoints: None,
+            uplink: bind_part(&description, "vehicle", "uplink"),
             take_off: None,
             control_began: None,
             is_relative: false,
@@ -163,6 +169,7 @@ impl Bench {
             vehicle,
             plant: start,
             wind: Vector3::zeros(),
+            hears: true,
             flown: Vec::new(),
             frame: description.frame(),
             time: 0,
@@ -196,7 +203,8 @@ impl Bench {
                 let seen = &self.flown[self.flown.len() - 1 - ago];
                 values[..3].copy_from_slice(seen.pose.translation.as_slice());
                 values[3..7].copy_from_slice(seen.pose.rotation.to_quaternion().as_slice());
-                values[7..].copy_from_slice(seen.twist.as_slice());
+                values[7..13].copy_from_slice(seen.twist.as_slice());
+                values[13] = f64::from(u8::from(self.hears));
             }
             if let Wrong::NotFinite(value) = wrong {
                 values[value] = f64::NAN;
@@ -460,6 +468,7 @@ fn a_vehicle_is_armed_only_where_its_reference_begins() {
     bench.pilot.parts.supervisor = Supervisor::new(Policy {
         resume: true,
         must_arm: true,
+        slow_frames: true,
         ..policy(DESCEND)
     });
     let there = bench.plant;

@@ -15,6 +15,7 @@ fn policy(on_loss: OnLoss, longest_failsafe: i64) -> Policy {
         longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
+        slow_frames: false,
         begins: i64::MIN,
     }
 }
@@ -197,6 +198,7 @@ fn slow_telemetry_of_a_real_vehicle_ends_the_descent_too() {
     let policy = Policy {
         resume: true,
         must_arm: true,
+        slow_frames: true,
         ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
     };
     let mut supervisor = Supervisor::new(policy);

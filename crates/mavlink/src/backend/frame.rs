@@ -15,7 +15,7 @@ const LINEAR: (usize, usize) = (2, 7);
 const ANGULAR: (usize, usize) = (3, 10);
 const BATTERY: (usize, usize) = (4, 13);
 const VEHICLE: (usize, usize) = (5, 15);
-const INNER: (usize, usize) = (6, 17);
+const INNER: (usize, usize) = (6, 18);
 
 /// Fills frames.
 pub(crate) struct Filler {
@@ -43,12 +43,12 @@ impl Filler {
         }
     }
 
-    /// Writes into the frame of the tick at `now` (ns of `CLOCK_MONOTONIC`) what is known, and whether the vehicle takes our commands; returns whether any group is
-    /// newer than the frame knew.
+    /// Writes into the frame of the tick at `now` (ns of `CLOCK_MONOTONIC`) what is known, and whether the vehicle takes our commands and answers; returns
+    /// whether any group is newer than the frame knew.
     pub fn fill(
         &mut self,
         state: &Telemetry,
-        control: f64,
+        [control, uplink]: [f64; 2],
         now: i64,
         frame: &mut FrameMut,
     ) -> bool {
@@ -77,7 +77,11 @@ impl Filler {
         });
         put.group(BATTERY, battery.as_ref(), SLOW);
         let armed = state.heartbeat().map(|heartbeat| Sample {
-            value: [f64::from(u8::from(heartbeat.value.armed())), control],
+            value: [
+                f64::from(u8::from(heartbeat.value.armed())),
+                control,
+                uplink,
+            ],
             stamp: heartbeat.stamp,
             arrival: heartbeat.arrival,
         });
@@ -175,7 +179,7 @@ mod tests {
     fn a_frame_is_fresh_only_when_something_is_new() {
         let (mut state, mut frame) = (Telemetry::default(), Frame::new(19, 7));
         let mut filler = Filler::new(1000 * MS, 200 * MS, None);
-        assert!(!filler.fill(&state, 1.0, 1001 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, [1.0; 2], 1001 * MS, &mut frame.as_mut()));
         assert_eq!((frame.time, valid(&frame)), (MS, [false; 7]));
 
         // The charge is known and the voltage is not: news once, and not valid.
@@ -184,13 +188,13 @@ mod tests {
             ..SYS_STATUS_DATA::default()
         };
         take(&mut state, 1002 * MS, MavMessage::SYS_STATUS(charge));
-        assert!(filler.fill(&state, 1.0, 1003 * MS, &mut frame.as_mut()));
-        assert!(!filler.fill(&state, 1.0, 1004 * MS, &mut frame.as_mut()));
+        assert!(filler.fill(&state, [1.0; 2], 1003 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, [1.0; 2], 1004 * MS, &mut frame.as_mut()));
         assert!(!frame.groups[4].valid && frame.values[14] == 0.5);
 
         take(&mut state, 1010 * MS, position(0));
-        assert!(filler.fill(&state, 1.0, 1011 * MS, &mut frame.as_mut()));
-        assert!(!filler.fill(&state, 1.0, 1012 * MS, &mut frame.as_mut()));
+        assert!(filler.fill(&state, [1.0; 2], 1011 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, [1.0; 2], 1012 * MS, &mut frame.as_mut()));
         assert_eq!(
             valid(&frame),
             [true, false, false, false, false, false, false]
@@ -204,9 +208,9 @@ mod tests {
         let mut filler = Filler::new(0, 200 * MS, Some([6.5, 2.8]));
         take(&mut state, 1000 * MS, attitude(0));
         take(&mut state, 1150 * MS, position(150));
-        filler.fill(&state, 1.0, 1160 * MS, &mut frame.as_mut());
+        filler.fill(&state, [1.0; 2], 1160 * MS, &mut frame.as_mut());
         assert_eq!(valid(&frame)[..4], [true; 4]);
-        filler.fill(&state, 1.0, 1250 * MS, &mut frame.as_mut());
+        filler.fill(&state, [1.0; 2], 1250 * MS, &mut frame.as_mut());
         assert_eq!(valid(&frame)[..4], [true, false, false, false]);
         assert_eq!(frame.groups[1].stamp, 1000 * MS);
         // A constant is reported once and stays valid.
@@ -214,7 +218,7 @@ mod tests {
             (valid(&frame)[6], &frame.values[17..]),
             (true, &[6.5, 2.8][..])
         );
-        assert!(!filler.fill(&state, 1.0, 9000 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, [1.0; 2], 9000 * MS, &mut frame.as_mut()));
         assert!(valid(&frame)[6]);
     }
 }

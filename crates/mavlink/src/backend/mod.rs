@@ -10,6 +10,7 @@
 //! | `battery.*` | valid if the vehicle knows both voltage and charge | after 5 s |
 //! | `vehicle.armed` | heartbeat | after 5 s |
 //! | `vehicle.control` | 0 once the mode of a commanded vehicle was changed by somebody else | after 5 s |
+//! | `vehicle.uplink` | 0 while a commanded vehicle sends, but no longer answers TIMESYNC | after 5 s |
 //! | `inner.*` | the parameters of a commanded vehicle that tell them | never |
 //!
 //! # Commands

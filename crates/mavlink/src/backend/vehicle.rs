@@ -207,15 +207,16 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             .next_tick
             .max(now.saturating_sub(self.period))
             .min(now);
-        let (control, is_lost) = match &mut connected.commanded {
+        let (flags, is_lost) = match &mut connected.commanded {
             Some(commanded) => {
                 commanded.session.run(&mut connected.vehicle, &state, now);
                 let session = &commanded.session;
-                (session.control(), session.health.is_lost(now))
+                let flags = [session.control(), session.uplink()];
+                (flags, session.health.is_lost(now))
             }
-            None => (1.0, false),
+            None => ([1.0; 2], false),
         };
-        let fresh = connected.filler.fill(&state, control, now, frame);
+        let fresh = connected.filler.fill(&state, flags, now, frame);
         if is_lost {
             Filler::lose_place(frame);
         }

@@ -63,6 +63,14 @@ impl Endpoint {
     /// A listening UDP socket reads from the sender that [`Senders::confirm`] has named, until it is silent, and replies to
     /// it; with `authenticated` it reads from all senders.
     pub fn open(address: &Address, authenticated: bool) -> io::Result<Self> {
+        let explain = |error: io::Error| match way_out(address, error.kind()) {
+            "" => error,
+            way_out => io::Error::new(error.kind(), format!("{error}; {way_out}")),
+        };
+        Self::open_plainly(address, authenticated).map_err(explain)
+    }
+
+    fn open_plainly(address: &Address, authenticated: bool) -> io::Result<Self> {
         Ok(match address {
             Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?, authenticated)?),
             Address::UdpOut(at) => Self::Udp(udp::Endpoint::send_to(&resolve(at)?)?),
@@ -101,6 +109,25 @@ impl Endpoint {
     }
 }
 
+/// What to do about an address that cannot be opened; empty if its error says it.
+fn way_out(address: &Address, kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => {
+            "end the program that listens there, another `fly` or a ground station, or choose another port"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "to listen, name an address of this computer, or 0.0.0.0 for all of them"
+        }
+        io::ErrorKind::PermissionDenied if matches!(address, Address::Serial { .. }) => {
+            "its owner and its group may open it: become a member of that group (of serial ports often `dialout`) and log in again"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for the system: choose a greater one"
+        }
+        _ => "",
+    }
+}
+
 fn resolve(at: &HostPort) -> io::Result<Vec<SocketAddr>> {
     let found: Vec<_> = (at.host.as_str(), at.port)
         .to_socket_addrs()
@@ -121,4 +148,19 @@ pub(crate) fn nothing_came(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_says_what_to_do() {
+        let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = format!("udpin:{}", taken.local_addr().unwrap());
+        let opened = Endpoint::open(&address.parse().unwrap(), false);
+        let error = opened.err().expect("the port is taken");
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        assert!(error.to_string().contains("choose another port"), "{error}");
+    }
 }

@@ -14,7 +14,7 @@ impl Airframe for Tricopter {
         version: env!("CARGO_PKG_VERSION"),
         summary: "a tricopter over MAVLink: PX4 in OFFBOARD, ArduCopter in GUIDED",
         clock: Clock::RealTime,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* battery.* vehicle.armed vehicle.control inner.* \
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* battery.* vehicle.armed vehicle.control vehicle.uplink inner.* \
                   command.quaternion.* command.thrust command.angular_velocity.* command.position.* command.velocity.* \
                   command.acceleration.* command.yaw command.yaw_rate",
     };

@@ -72,7 +72,7 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
             json!({
                 "outcome": run.outcome, "wall_start": run.wall_start, "host": run.host, "versions": run.versions,
                 "step_median": step(run.step_median), "step_p99": step(run.step_p99), "step_max": step(run.step_max),
-                "real_time_factor": is_own.then_some(run.real_time_factor),
+                "real_time_factor": (run.real_time_factor > 0.0).then_some(run.real_time_factor),
                 "timing": run.timing.as_ref().map(timing_data),
             })
         });

@@ -17,6 +17,9 @@ use python::Script;
 
 /// What a flight left behind.
 pub struct Flown {
+    /// The shipped configuration, and what was set in it.
+    pub vehicle: &'static str,
+    pub set: Vec<String>,
     pub output: Output,
     pub summary: Value,
     /// What the autopilot has seen.
@@ -152,6 +155,8 @@ impl Flight<'_> {
             String::from_utf8_lossy(&output.stderr)
         );
         Some(Flown {
+            vehicle,
+            set,
             summary: serde_json::from_slice(&output.stdout).unwrap_or_default(),
             report: serde_json::from_str(&report).unwrap(),
             output,

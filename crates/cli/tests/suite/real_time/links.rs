@@ -153,6 +153,30 @@ fn returns(flown: &Flown) {
     let modes = flown.modes();
     let back = [Mode::Flying, Mode::Descending, Mode::Flying];
     assert!(modes.windows(3).any(|three| three == back), "{modes:?}");
+    is_replayed(flown);
+}
+
+/// Its recording takes the same decisions, and tells of the same losses alone.
+fn is_replayed(flown: &Flown) {
+    let arguments = ["--config", flown.vehicle, "--backend", "replay", "--json"];
+    let log = [
+        "--set",
+        "backend.replay.log=flight.mcap",
+        "--log",
+        "again.mcap",
+    ];
+    let given = flown.set.iter().flat_map(|value| ["--set", value]);
+    let arguments: Vec<&str> = arguments.into_iter().chain(log).chain(given).collect();
+    let again = flown.folder.fly(&arguments);
+    let told = String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.success(), "{told}");
+    let summary: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(summary["supervisor"]["resumed"], flown.resumed(), "{told}");
+    assert_eq!(
+        told.matches("holding the last command").count(),
+        0,
+        "{told}"
+    );
 }
 
 /// Nothing is lost, but late by so much that a clock seems to have been set: no restart.

@@ -105,6 +105,7 @@ fn ticks_between_two_frames_do_not_hide_the_ground() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.pilot.parts.supervisor = Supervisor::new(Policy {
         must_arm: true,
+        slow_frames: true,
         ..policy(DESCEND)
     });
     bench.pilot.parts.start_tolerance = [f64::INFINITY; 2];
@@ -275,6 +276,37 @@ fn a_governor_begins_anew_after_a_failsafe() {
             .governor()
             .is_some_and(Governor::is_active)
     );
+}
+
+/// Commands are lost for 4 s, and the vehicle drifts away level meanwhile.
+#[test]
+fn a_vehicle_that_did_not_hear_is_led_back() {
+    let largest_tilt = |tells: bool| {
+        let (mut bench, _, governor) = governed(State::at_rest(SE3::identity()));
+        bench.run(250, Wrong::Nothing);
+        let drift = Vector3::new(2.0, 0.0, -0.5);
+        for tick in 0..2000_i32 {
+            let place = drift * (f64::from(tick) * seconds(TICK));
+            bench.plant = State::at_rest(SE3::new(SO3::identity(), place));
+            bench.plant.twist[0] = drift.x;
+            bench.plant.twist[2] = drift.z;
+            bench.hears = !tells;
+            bench.tick(Wrong::Nothing);
+        }
+        bench.hears = true;
+        let mut largest = 0.0_f64;
+        for _ in 0..10_000 {
+            bench.tick(Wrong::Nothing);
+            largest = largest.max(bench.tilt());
+        }
+        assert!(bench.plant.pose.translation.norm() < 0.05, "it is back");
+        (largest, governor.limits().tilt)
+    };
+    let (largest, limit) = largest_tilt(true);
+    assert!(largest < 1.1 * limit, "{largest} rad, {limit} rad");
+    // So it would not be if it heard, and did not follow.
+    let (untold, _) = largest_tilt(false);
+    assert!(untold > 1.2 * limit, "{untold} rad");
 }
 
 /// An estimator that hangs while its stamps go on: what the vehicle says of its velocity is not true of its position.

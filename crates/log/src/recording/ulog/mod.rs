@@ -96,7 +96,8 @@ fn description() -> Description {
         .with_reference(ReferenceSource::Recorded);
     description.starts_in_motion = true;
     // A log does not contain the signals of a vehicle under command.
-    (description.signals).retain(|signal| signal.name != "vehicle.control");
+    (description.signals)
+        .retain(|signal| !matches!(signal.name.as_str(), "vehicle.control" | "vehicle.uplink"));
     description
 }
 

@@ -298,6 +298,11 @@ impl Session {
         f64::from(u8::from(!matches!(self.hold, Hold::Lost(_))))
     }
 
+    /// 1 while the vehicle answers or never has, else 0.
+    pub fn uplink(&self) -> f64 {
+        f64::from(u8::from(self.unheard_since.is_none()))
+    }
+
     /// Whether thrust is commanded.
     pub fn sends_thrust(&self) -> bool {
         self.set != CommandSet::Trajectory
