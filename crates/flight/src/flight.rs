@@ -337,6 +337,20 @@ impl Flight<'_> {
         let waited = (self.link.since_first(time)).min(since_ready.map_or(f64::INFINITY, seconds));
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
+        let supervisor = self.pilot.supervisor();
+        if self.pilot.state().is_some() && supervisor.must_arm() && !supervisor.is_steady(time) {
+            let gap = seconds(supervisor.last_gap());
+            if gap == 0.0 && self.pilot.fault().is_none() {
+                return None; // until there is a gap, or none for long enough
+            }
+            if (f64::MIN_POSITIVE..1.0).contains(&gap) {
+                return Some(End::Backend(format!(
+                    "not armed: complete frames come too seldom, with gaps of {:.0} ms: expected one at least every `safety.hold_ms` for a second, with \
+                     all measurements newer than `safety.stale_ms`; let the autopilot send more often, or over a faster link, or raise `safety.stale_ms`",
+                    1e3 * gap
+                )));
+            }
+        }
         if self.pilot.state().is_some() && self.pilot.fault().is_none() {
             let [distance, angle] = self.pilot.start_errors();
             return Some(End::Backend(format!(
@@ -429,12 +443,12 @@ impl Flight<'_> {
             let name = self.link.name();
             tracing::error!("the backend `{name}` ended the flight: {message}");
         }
-        let end = self.hand_back(end);
+        let (end, has_crashed) = self.hand_back(end);
         self.recorder.handed_back(self.link.is_still_armed());
         let verdict = Verdict::of(
             &end,
             Evidence {
-                crashed: self.pilot.has_crashed(),
+                crashed: self.pilot.has_crashed() || has_crashed,
                 diverged: self.pilot.has_diverged() || self.recorder.has_diverged(),
                 // Also if the failsafe succeeded.
                 given_up: self.pilot.supervisor().report().given_up.is_some(),
@@ -516,21 +530,23 @@ impl Flight<'_> {
     }
 
     /// Hands the vehicle back and stops the backend; errors become notes. Returns how the flight ended, landing included: if the end of the landing was not
-    /// observed, the backend failed.
-    fn hand_back(&mut self, end: End) -> End {
+    /// observed, the backend failed. And whether the vehicle was hurt in it.
+    fn hand_back(&mut self, end: End) -> (End, bool) {
         let report = self.pilot.supervisor().report();
         let handed = (self.link).hand_back(report.terminated, report.touched_down);
-        for failure in handed.not_landed.iter().chain(&handed.not_stopped) {
+        let failures = [&handed.not_landed, &handed.crashed, &handed.not_stopped];
+        for failure in failures.into_iter().flatten() {
             tracing::warn!("{failure}");
             self.notes.push(failure.clone());
         }
         let is_usual = matches!(end, End::Completed | End::OutOfFrames | End::Interrupted);
         let is_safe = is_usual || end == End::SafetyStop;
-        match handed.not_landed {
+        let end = match handed.not_landed {
             _ if is_safe && self.link.is_taken_over() => End::TakenOver,
             Some(why) if is_usual => End::Backend(why),
             _ => end,
-        }
+        };
+        (end, handed.crashed.is_some())
     }
 
     fn interventions(&self) -> Interventions {

@@ -5,6 +5,7 @@ use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, R
 
 mod clock;
 mod deadline;
+mod landed;
 mod pace;
 mod request;
 

@@ -220,9 +220,12 @@ impl Pilot {
             action: self.parts.supervisor.frame(time, verdict),
             computed: false,
         };
+        let supervisor = &self.parts.supervisor;
+        let may_begin =
+            supervisor.waits() && (!supervisor.must_arm() || supervisor.is_steady(time));
         if verdict.is_ok()
             && !self.was_at_start
-            && self.parts.supervisor.waits()
+            && may_begin
             && self.parts.guidance.evaluate(0.0, frame).is_ok()
         {
             self.climb = self.climb_to_start(frame);
@@ -265,6 +268,8 @@ impl Pilot {
                 envelope.restart();
             }
             decision = self.failsafe(time);
+            let exceeded = verdict.ok().and_then(|()| self.watch_motion(time));
+            decision.action = self.respond(time, exceeded, decision.action);
         } else {
             self.failsafe = None;
             self.touchdown.restart();
@@ -465,6 +470,19 @@ impl Pilot {
         } = &mut self.parts;
         let envelope = envelope.as_mut()?;
         envelope.observe(&observed, predictor, guidance.point())
+    }
+
+    /// Checks the limits that need no reference, in a failsafe with a measured state.
+    fn watch_motion(&mut self, time: i64) -> Option<Exceeded> {
+        let (flight_time, upward) = (self.flight_time(time), self.parts.guidance.upward());
+        let descends = self.supervisor().mode() != Mode::HoldPosition;
+        let Parts {
+            predictor,
+            envelope,
+            ..
+        } = &mut self.parts;
+        let envelope = envelope.as_mut()?;
+        envelope.observe_motion(flight_time, upward, predictor, descends)
     }
 
     /// The last step, with these errors (m, rad) from its reference.

@@ -116,6 +116,8 @@ pub struct Report {
     pub touched_down: bool,
 }
 
+/// A vehicle is armed after good frames for this long, ns.
+const STEADY: i64 = 1_000_000_000;
 /// The most mode changes in one tick.
 const MOST_EVENTS: usize = 4;
 
@@ -136,6 +138,8 @@ pub struct Supervisor {
     stays_down: bool,
     /// Frame time of the last good frame.
     last_frame: i64,
+    /// Frame time since which good frames have followed each other within the hold time, and the gap before it, ns: 0 before the first one.
+    steady: Option<(i64, i64)>,
     /// Frame time since which frames have been good again in a failsafe.
     good_since: Option<i64>,
     /// Frame time since which the law has failed in a failsafe.
@@ -157,6 +161,7 @@ impl Supervisor {
             failsafe: None,
             stays_down: false,
             last_frame: 0,
+            steady: None,
             good_since: None,
             lawless_since: None,
             report: Report::default(),
@@ -187,7 +192,13 @@ impl Supervisor {
     /// A tick at `time` (ns) brought a usable frame, or a fault.
     pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
         match frame {
-            Ok(()) => (self.last_frame, self.seen) = (time, None),
+            Ok(()) => {
+                let gap = time.saturating_sub(self.last_frame);
+                if self.steady.is_none() || gap >= self.policy.hold {
+                    self.steady = Some((time, self.steady.map_or(0, |_| gap)));
+                }
+                (self.last_frame, self.seen) = (time, None);
+            }
             Err(Fault::Missing) => {}
             Err(fault) => self.seen = Some(fault),
         }
@@ -210,6 +221,17 @@ impl Supervisor {
     /// Whether the vehicle must be armed before it is commanded.
     pub fn must_arm(&self) -> bool {
         self.policy.must_arm
+    }
+
+    /// Whether frames have been good for long enough to fly on them, without a gap that would end in a failsafe.
+    pub fn is_steady(&self, time: i64) -> bool {
+        let between = time.saturating_sub(self.last_frame) < self.policy.hold;
+        (self.steady).is_some_and(|(since, _)| between && time.saturating_sub(since) >= STEADY)
+    }
+
+    /// The last gap between two good frames that was longer than the hold time, ns; 0 if there was none.
+    pub fn last_gap(&self) -> i64 {
+        self.steady.map_or(0, |(_, gap)| gap)
     }
 
     /// Whether a vehicle waits to be armed, or a recorded one for its control to begin.

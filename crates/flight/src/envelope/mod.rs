@@ -28,11 +28,14 @@
 
 mod carried;
 mod exceeded;
+mod fence;
 mod ground;
 mod joints;
 mod lost;
+mod motion;
 mod still;
 mod trend;
+mod watched;
 
 use fly_control::SystemPoint;
 use fly_control::predictor::StatePredictor;
@@ -42,11 +45,14 @@ use nalgebra::Vector3;
 
 use carried::Carried;
 pub use exceeded::{Bound, Ending, Exceeded};
+pub use fence::Fence;
 pub use ground::Ground;
 use lost::{LOST, Lost};
+use motion::Motion;
 use still::Still;
 pub use trend::Following;
 use trend::Trend;
+use watched::{Strongest, Watched};
 
 use crate::supervisor::{Limit, Response};
 
@@ -63,48 +69,6 @@ const SUSTAINED: f64 = 5.0;
 const TRANSIENT: f64 = 2.0;
 /// Used if there is no gravity, m/s^2.
 const STANDARD_GRAVITY: f64 = 9.806_65;
-
-/// A region of space that the vehicle must not leave, world frame, m.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fence {
-    /// A box between two corners.
-    Box {
-        /// Smallest x, y and z.
-        min: Vector3<f64>,
-        /// Largest x, y and z.
-        max: Vector3<f64>,
-    },
-    /// A cylinder about a vertical axis.
-    Cylinder {
-        /// x and y of the axis.
-        center: [f64; 2],
-        /// Radius.
-        radius: f64,
-        /// Smallest and largest height.
-        height: [f64; 2],
-    },
-}
-
-impl Fence {
-    /// How far a position is outside, m; 0 inside.
-    pub fn distance(&self, position: &Vector3<f64>) -> f64 {
-        match self {
-            Self::Box { min, max } => (min - position)
-                .sup(&(position - max))
-                .map(|beyond| beyond.max(0.0))
-                .norm(),
-            Self::Cylinder {
-                center: [x, y],
-                radius,
-                height: [low, high],
-            } => {
-                let beside = (position.x - x).hypot(position.y - y) - radius;
-                let above = (low - position.z).max(position.z - high);
-                beside.max(0.0).hypot(above.max(0.0))
-            }
-        }
-    }
-}
 
 /// Quantities of a controller step besides the state.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -156,18 +120,6 @@ pub struct Envelope {
     fix_error: f64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Watched {
-    bound: Bound,
-    /// Whether it means that the loop has lost its reference.
-    diverged: bool,
-    /// Since when it has been exceeded, s.
-    since: Option<f64>,
-    told: bool,
-    /// Whether it is told once in a flight, and not again after each return within the limit.
-    once: bool,
-}
-
 /// # Construction
 impl Envelope {
     /// With these limits and the fences that they refer to. `settling` is the loop's settling time, s, if known;
@@ -181,14 +133,8 @@ impl Envelope {
     ) -> Self {
         let settling = settling.filter(|settling| !settling.is_nan());
         let settling = settling.map_or(SETTLING[1], |t| t.clamp(SETTLING[0], SETTLING[1]));
-        let watch = |bound, diverged| Watched {
-            bound,
-            diverged,
-            since: None,
-            told: false,
-            once: false,
-        };
-        let mut watched: Vec<Watched> = limits.iter().map(|bound| watch(*bound, false)).collect();
+        let given = limits.iter().map(|bound| Watched::new(*bound, false));
+        let mut watched: Vec<Watched> = given.collect();
         // A configured limit replaces the default response; the verdict is unaffected.
         let given = |limit| limits.iter().any(|bound| bound.limit == limit);
         let unless = |given: bool| (!given).then_some(usual);
@@ -220,7 +166,7 @@ impl Envelope {
                 after,
                 then,
             };
-            watch(bound, true)
+            Watched::new(bound, true)
         }));
         if !given(Limit::Saturated) {
             let bound = Bound {
@@ -229,7 +175,7 @@ impl Envelope {
                 after: 0.0,
                 then: Some(Response::Warn),
             };
-            watched.push(watch(bound, false));
+            watched.push(Watched::new(bound, false));
         }
         Self {
             watched,
@@ -262,13 +208,7 @@ impl Envelope {
     /// The same for this system: that one of its joints leaves its own limits is told once.
     #[must_use]
     pub fn of_joints(mut self, system: &System) -> Self {
-        let bounds = joints::bounds(system).map(|bound| Watched {
-            bound,
-            diverged: false,
-            since: None,
-            told: false,
-            once: true,
-        });
+        let bounds = joints::bounds(system).map(|bound| Watched::new(bound, false).once());
         self.watched.extend(bounds);
         self
     }
@@ -287,7 +227,7 @@ impl Envelope {
 
 /// # Flight
 impl Envelope {
-    /// Checks a step of the controller. Returns the first limit that is newly exceeded.
+    /// Checks a step of the controller. Returns the limit that is newly exceeded and has the strongest response.
     pub fn observe(
         &mut self,
         step: &Observed,
@@ -315,35 +255,24 @@ impl Envelope {
             (false, _) => None,
         };
         self.diverged = None;
-        let mut exceeded = None;
+        let mut strongest = Strongest::default();
+        let motion = Motion {
+            state,
+            upward: step.upward,
+            fences: &self.fences,
+            descends: false,
+        };
         for watched in &mut self.watched {
-            let Bound {
-                limit, max, after, ..
-            } = watched.bound;
+            let limit = watched.bound.limit;
             let value = match limit {
                 Limit::PositionError => step.errors[0],
                 Limit::AttitudeError => step.errors[1],
                 Limit::LostAttitude => self.lost.now(step.time).map_or(0.0, |[rms, _]| rms),
-                Limit::JointSpeed => joint_speed(state),
-                Limit::JointPosition(index) => joints::beyond(state, index),
-                Limit::JointVelocity(index) => joints::speed(state, index),
                 Limit::Saturated => self.saturated_since.map_or(0.0, |since| step.time - since),
-                Limit::Tilt | Limit::Speed | Limit::Height | Limit::Floor | Limit::Fence(_) => {
-                    let Some((pose, twist)) = state.tracked_motion() else {
-                        continue;
-                    };
-                    match limit {
-                        Limit::Tilt => pose.rotation.act(&step.upward).z.clamp(-1.0, 1.0).acos(),
-                        Limit::Speed => linear(&twist).norm(),
-                        Limit::Height => pose.translation.z,
-                        Limit::Floor => -pose.translation.z,
-                        Limit::Fence(index) => (self.fences.get(index))
-                            .map_or(0.0, |fence| fence.distance(&pose.translation)),
-                        _ => continue,
-                    }
-                }
-                // `Ground` and `Jumps` watch these.
-                Limit::Touchdown | Limit::Slide | Limit::Depth | Limit::PositionJump => continue,
+                _ => match motion.value(limit) {
+                    Some(value) => value,
+                    None => continue,
+                },
             };
             // That of the verdict.
             let first = self
@@ -352,46 +281,52 @@ impl Envelope {
             if let Some(max) = first
                 && (value > max || value.is_nan())
             {
-                self.diverged = Some(Exceeded {
-                    bound: Bound {
-                        max,
-                        ..watched.bound
-                    },
-                    value,
-                    diverged: true,
-                });
+                let mut exceeded = watched.exceeded(value);
+                exceeded.bound.max = max;
+                self.diverged = Some(exceeded);
             }
-            // A NaN violates every limit.
-            if value <= max {
-                watched.since = None;
-                watched.told &= watched.once;
+            let Some(lasting) = watched.lasting(step.time, value) else {
                 continue;
-            }
-            let since = *watched.since.get_or_insert(step.time);
+            };
             let (lasting, transient) = match self.lost.now(step.time) {
                 Some([_, lasting]) if limit == Limit::LostAttitude => {
                     (lasting, TRANSIENT * self.settling)
                 }
-                _ => (step.time - since, 0.0),
+                _ => (lasting, 0.0),
             };
             let settled = limit == Limit::LostAttitude && self.lost.has_settled(step.energy);
             if watched.diverged && lasting >= transient && !settled && first.is_none() {
-                self.diverged = Some(Exceeded {
-                    bound: watched.bound,
-                    value,
-                    diverged: true,
-                });
+                self.diverged = Some(watched.exceeded(value));
             }
-            let answered = lasting >= after && watched.bound.then.is_some();
-            if answered && exceeded.is_none() && !std::mem::replace(&mut watched.told, true) {
-                exceeded = Some(Exceeded {
-                    bound: watched.bound,
-                    value,
-                    diverged: watched.diverged,
-                });
+            strongest.consider(watched, value, lasting);
+        }
+        strongest.take()
+    }
+
+    /// Checks the limits that need no reference, in a failsafe whose state is measured; `upward` is the body direction that should point up. Whatever
+    /// is below the limits of the height of one that `descends` is on its way to the ground.
+    pub fn observe_motion(
+        &mut self,
+        time: f64,
+        upward: Vector3<f64>,
+        state: &StatePredictor,
+        descends: bool,
+    ) -> Option<Exceeded> {
+        let motion = Motion {
+            state,
+            upward,
+            fences: &self.fences,
+            descends,
+        };
+        let mut strongest = Strongest::default();
+        for watched in &mut self.watched {
+            if let Some(value) = motion.value(watched.bound.limit)
+                && let Some(lasting) = watched.lasting(time, value)
+            {
+                strongest.consider(watched, value, lasting);
             }
         }
-        exceeded
+        strongest.take()
     }
 
     /// Records what the verdict at the end depends on.
@@ -509,16 +444,16 @@ impl Envelope {
         self
     }
 
-    /// Forgets the history; call it when the reference jumps.
+    /// Forgets the errors from the reference; call it when that jumps.
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, None, None);
         (self.lost, self.trends) = (Lost::default(), Default::default());
         (self.stills, self.has_begun) = (Default::default(), false);
         self.carried.restart();
         self.ending = None;
-        for watched in &mut self.watched {
-            watched.since = None;
-            watched.told &= watched.once;
+        let of_reference = |watched: &&mut Watched| watched.bound.limit.is_of_reference();
+        for watched in self.watched.iter_mut().filter(of_reference) {
+            watched.restart();
         }
     }
 }
@@ -544,50 +479,4 @@ fn velocity_errors(state: &StatePredictor, reference: &SystemPoint) -> [f64; 2] 
         }
     }
     squares.map(f64::sqrt)
-}
-
-/// The largest velocity coordinate over all joints except that of the tracked body.
-fn joint_speed(state: &StatePredictor) -> f64 {
-    let model = &state.system().model;
-    let others = model.bodies().filter(|body| Some(*body) != state.tracked());
-    let speeds = others.flat_map(|body| &state.velocity()[model.velocity_range(body)]);
-    // `f64::max` would drop a NaN.
-    speeds.fold(0.0, |most, speed| {
-        if speed.abs() <= most {
-            most
-        } else {
-            speed.abs()
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fence_is_as_far_away_as_its_nearest_point() {
-        let corners = Fence::Box {
-            min: Vector3::new(-1.0, -2.0, 0.0),
-            max: Vector3::new(1.0, 2.0, 3.0),
-        };
-        let cylinder = Fence::Cylinder {
-            center: [1.0, 0.0],
-            radius: 2.0,
-            height: [0.0, f64::INFINITY],
-        };
-        for (fence, position, expected) in [
-            (corners, [0.5, -1.9, 2.9], 0.0),
-            (corners, [4.0, 6.0, 1.0], 5.0),
-            (corners, [0.0, 0.0, -0.5], 0.5),
-            (cylinder, [2.9, 0.0, 1e9], 0.0),
-            (cylinder, [1.0, -5.0, -4.0], 5.0),
-        ] {
-            let found = fence.distance(&Vector3::from(position));
-            assert!(
-                (found - expected).abs() < 1e-12,
-                "{fence:?} {position:?}: {found}"
-            );
-        }
-    }
 }

@@ -30,11 +30,16 @@ impl Link {
     /// calls that are each a little late must not leave the vehicle without commands for longer than one.
     pub(super) fn times(&self, deadline: i64) -> [i64; 2] {
         let due = deadline.saturating_add(self.timeouts.hang);
+        let last = due.saturating_add(GIVE_UP);
+        // Nothing was asked of the vehicle yet, so that nothing has to be undone.
+        if !self.has_asked_to_arm() {
+            return [last; 2];
+        }
         let uncommanded = (self.commanded_at).map_or(due, |at| {
             at.saturating_add(self.timeouts.hang)
                 .saturating_add(self.timeline.step())
         });
-        [due.min(uncommanded), due.saturating_add(GIVE_UP)]
+        [due.min(uncommanded), last]
     }
 }
 

@@ -6,6 +6,7 @@ use fly_hal::{
     Description, EmergencyLine, Error, ErrorKind, Instance, Progress, Request, monotonic_now,
 };
 
+use super::landed::Landed;
 use super::{Link, Timeouts, watching};
 use crate::binding::{GroupBinding, bind_part};
 use crate::pilot::{Reading, seconds};
@@ -42,6 +43,8 @@ const POLL: Duration = Duration::from_millis(5);
 pub(crate) struct HandedBack {
     /// Why the vehicle is not known to have landed.
     pub not_landed: Option<String>,
+    /// Why a vehicle that is disarmed has not landed well.
+    pub crashed: Option<String>,
     /// Why the backend did not stop.
     pub not_stopped: Option<String>,
 }
@@ -100,6 +103,8 @@ pub(super) struct Requests {
     control: Option<GroupBinding>,
     /// The group that tells whether the vehicle is armed.
     armed: Option<GroupBinding>,
+    /// How the vehicle lies once it is disarmed.
+    landed: Landed,
     /// Whether it was armed already when arming was requested: it may be in the air.
     was_armed: bool,
     /// Whether it has said since that it is armed.
@@ -116,8 +121,17 @@ impl Requests {
         Self {
             control: bind_part(description, "vehicle", "control"),
             armed: bind_part(description, "vehicle", "armed"),
+            landed: Landed::new(description),
             ..Self::default()
         }
+    }
+}
+
+/// # State
+impl Link {
+    /// Whether arming was requested.
+    pub(super) fn has_asked_to_arm(&self) -> bool {
+        self.requests.arming_since.is_some()
     }
 }
 
@@ -386,6 +400,10 @@ impl Link {
         if self.is_commanding() && !self.requests.taken_over {
             let released = self.release_control(terminated, grounded);
             handed.not_landed = released.err().or_else(|| self.wait_until_landed().err());
+            let is_down = self.requests.reported.armed == Some(false) && self.commanded;
+            if is_down && !self.requests.taken_over && !terminated {
+                handed.crashed = self.requests.landed.trouble(&self.frame);
+            }
         }
         let times = self.timeouts.times(Call::Stop);
         let instance = &mut self.instance;

@@ -38,6 +38,14 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// Whether it limits how a reference is followed, and not the motion itself.
+    pub fn is_of_reference(self) -> bool {
+        matches!(
+            self,
+            Self::PositionError | Self::AttitudeError | Self::LostAttitude | Self::Saturated
+        )
+    }
+
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {

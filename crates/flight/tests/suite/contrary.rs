@@ -320,3 +320,43 @@ fn the_end_of_a_real_flight_is_judged() {
     assert_eq!(summary.verdict, Verdict::Diverged, "{:?}", summary.end);
     assert_eq!(told, ["arm", "write", "land", "landed", "stop"]);
 }
+
+/// The autopilot notices it and disarms, and the frames tell it.
+#[test]
+fn a_vehicle_that_does_not_land_well_has_crashed() {
+    for (trouble, told) in [
+        (
+            Trouble::TipsOver,
+            "it leaned by 106 deg when it was disarmed",
+        ),
+        (
+            Trouble::FallsInLanding,
+            "it sank at 4.0 m/s when it was disarmed",
+        ),
+    ] {
+        let (summary, _) = flown(trouble, &[]);
+        assert_eq!(summary.verdict, Verdict::Crashed, "{:?}", summary.end);
+        let is_told = summary.notes.iter().any(|note| note.contains(told));
+        assert!(is_told, "{:?}", summary.notes);
+    }
+}
+
+/// Nothing was asked of it yet, so that there is nothing to land.
+#[test]
+fn a_late_read_before_arming_ends_nothing() {
+    let (summary, told) = flown(Trouble::BeginsLate, &[]);
+    assert_eq!(summary.verdict, Verdict::Flown, "{:?}", summary.end);
+    assert_eq!(told, ["arm", "write", "land", "landed", "stop"]);
+}
+
+/// Between two of its frames a failsafe would begin, and resume with the next.
+#[test]
+fn a_vehicle_whose_frames_come_too_seldom_is_not_armed() {
+    let (summary, told) = flown(Trouble::Seldom, &[]);
+    let End::Backend(message) = &summary.end else {
+        panic!("{:?}", summary.end);
+    };
+    let expected = "not armed: complete frames come too seldom, with gaps of 10";
+    assert!(message.starts_with(expected), "{message}");
+    assert_eq!(told, ["stop"]);
+}

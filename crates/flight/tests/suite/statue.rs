@@ -1,6 +1,7 @@
 //! A vehicle that hardly does anything and records what it is told.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use fly_hal::{
     Backend, Clock, Deadline, Description, Emergency, Error, ErrorKind, FrameMut, GroupStatus,
@@ -27,6 +28,10 @@ pub struct Statue {
     armed: bool,
     /// Reads until it has landed, once a landing began.
     landing: Option<u32>,
+    /// When it was last heard.
+    seen: Option<i64>,
+    has_landed: bool,
+    is_late: bool,
     trouble: Trouble,
     commands: u32,
     /// Reads in which it was not heard.
@@ -78,6 +83,14 @@ pub enum Trouble {
     LateAttitude,
     /// Its times are microseconds.
     Microseconds,
+    /// It lies on its side once it has landed.
+    TipsOver,
+    /// It falls once its motors are stopped, in its landing.
+    FallsInLanding,
+    /// Its measurements come every 100 ms.
+    Seldom,
+    /// Its first read is late by a fifth of a second.
+    BeginsLate,
 }
 
 /// Reads that a landing takes.
@@ -106,6 +119,9 @@ impl Backend for Statue {
 
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         std::thread::sleep(deadline.remaining());
+        if std::mem::take(&mut self.is_late) {
+            std::thread::sleep(Duration::from_millis(200));
+        }
         if self.is_gone() {
             return Ok(ReadOutcome::None);
         }
@@ -132,7 +148,7 @@ impl Backend for Statue {
         if let Some(reads) = &mut self.landing {
             *reads -= 1;
             if *reads == 0 {
-                self.landing = None;
+                (self.landing, self.has_landed) = (None, true);
                 self.armed = false;
                 self.tell("landed");
             }
@@ -147,6 +163,12 @@ impl Backend for Statue {
         }
         frame.values[2] = self.height;
         frame.values[3] = 1.0;
+        if self.has_landed && self.trouble == Trouble::TipsOver {
+            frame.values[3..5].copy_from_slice(&[0.6, 0.8]);
+        }
+        if self.has_landed && self.trouble == Trouble::FallsInLanding {
+            frame.values[9] = -4.0;
+        }
         if self.comes_down() {
             frame.values[9] = -SINKS / 0.002;
         }
@@ -158,10 +180,10 @@ impl Backend for Statue {
                 false => 0.0,
             };
         }
-        let vehicle = [f64::from(u8::from(self.armed)), 1.0];
+        let vehicle = [f64::from(u8::from(self.armed)), 1.0, 1.0];
         frame.values[13..].copy_from_slice(&match self.trouble {
-            Trouble::StaysDisarmed => [0.0, 1.0],
-            Trouble::Untold if self.commands > 100 => [f64::NAN; 2],
+            Trouble::StaysDisarmed => [0.0, 1.0, 1.0],
+            Trouble::Untold if self.commands > 100 => [f64::NAN; 3],
             _ => vehicle,
         });
         // A vehicle's telemetry does not arrive at every tick.
@@ -172,6 +194,14 @@ impl Backend for Statue {
             valid,
         });
         frame.groups[4].valid = true;
+        if self.trouble == Trouble::Seldom
+            && self
+                .seen
+                .is_some_and(|seen| *frame.time < seen + 100_000_000)
+        {
+            return Ok(ReadOutcome::None);
+        }
+        self.seen = Some(*frame.time);
         if self.trouble == Trouble::LateAttitude && (0.3..1.9).contains(&self.height) {
             frame.groups[1].stamp -= 300_000_000;
         }
@@ -226,7 +256,7 @@ impl Backend for Statue {
 
     fn emergency(&self) -> Option<Emergency> {
         // Otherwise its reads, which follow a clock that runs ahead, are late.
-        if self.trouble != Trouble::Panics {
+        if !matches!(self.trouble, Trouble::Panics | Trouble::BeginsLate) {
             return None;
         }
         let journal = Arc::clone(&self.journal);
@@ -346,6 +376,9 @@ fn climbing(climb: Option<(u32, f64)>, trouble: Trouble) -> (Instance, Journal) 
         ahead: 0,
         armed: matches!(trouble, Trouble::IsFlown | Trouble::WasArmed),
         landing: None,
+        seen: None,
+        has_landed: false,
+        is_late: trouble == Trouble::BeginsLate,
         trouble,
         commands: 0,
         silent: 0,

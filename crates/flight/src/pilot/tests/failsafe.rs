@@ -7,6 +7,7 @@ use fly_control::governor::Governor;
 use nalgebra::Vector6;
 
 use super::*;
+use crate::envelope::Fence;
 
 #[test]
 fn a_longer_loss_levels_and_descends_from_where_it_is() {
@@ -276,6 +277,82 @@ fn a_governor_begins_anew_after_a_failsafe() {
             .governor()
             .is_some_and(Governor::is_active)
     );
+}
+
+/// A bench with these fences, answered by `hold` and by `terminate`.
+fn fenced(inner: Fence, outer: Fence) -> Bench {
+    let mut bench = Bench::new(DESCEND, State::at_rest(SE3::identity()));
+    let bound = |index, then| Bound {
+        limit: Limit::Fence(index),
+        max: 0.0,
+        after: 0.0,
+        then: Some(then),
+    };
+    let limits = [bound(0, Response::Hold), bound(1, Response::Terminate)];
+    let fences = vec![inner, outer];
+    let envelope = Envelope::new(&limits, fences, Some(1.0), 9.81, Response::Descend);
+    bench.pilot.parts.envelope = Some(envelope);
+    bench
+}
+
+fn around(radius: f64) -> Fence {
+    Fence::Cylinder {
+        center: [0.0; 2],
+        radius,
+        height: [f64::NEG_INFINITY, f64::INFINITY],
+    }
+}
+
+#[test]
+fn limits_are_watched_in_a_failsafe_too() {
+    let mut bench = fenced(around(1.0), around(5.0));
+    bench.run(10, Wrong::Nothing);
+    // More than it can lean against.
+    bench.wind = Vector3::x() * 30.0;
+    let mut modes = Vec::new();
+    for _ in 0..1000 {
+        let decision = bench.tick(Wrong::Nothing);
+        let mode = bench.pilot.supervisor().mode();
+        modes.push(mode);
+        if mode == Mode::Ended {
+            assert_eq!(decision.action, Action::Stop);
+            break;
+        }
+    }
+    modes.dedup();
+    assert_eq!(modes, [Mode::Flying, Mode::HoldPosition, Mode::Ended]);
+    let away = bench.plant.pose.translation.x;
+    assert!((5.0..5.2).contains(&away), "{away} m");
+    assert!(bench.pilot.supervisor().report().terminated);
+}
+
+#[test]
+fn the_strongest_of_the_limits_that_are_exceeded_at_once_is_answered() {
+    let mut bench = fenced(around(1.0), around(5.0));
+    bench.run(10, Wrong::Nothing);
+    bench.plant.pose.translation.x = 6.0;
+    bench.tick(Wrong::Nothing);
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
+}
+
+/// Where it has to land.
+#[test]
+fn a_descent_may_go_below_a_fence() {
+    let above = |z: f64| Fence::Box {
+        min: Vector3::new(-9.0, -9.0, z),
+        max: Vector3::repeat(9.0),
+    };
+    let mut bench = fenced(around(3.0), above(-0.5));
+    bench.run(10, Wrong::Nothing);
+    bench
+        .pilot
+        .parts
+        .supervisor
+        .exceeded(20 * MS, Limit::Tilt, Response::Descend);
+    bench.run(2000, Wrong::Nothing);
+    let height = bench.plant.pose.translation.z;
+    assert!(height < -1.0, "{height} m");
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Descending);
 }
 
 /// Commands are lost for 4 s, and the vehicle drifts away level meanwhile.

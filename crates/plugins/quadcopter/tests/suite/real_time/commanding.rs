@@ -499,7 +499,11 @@ fn a_vehicle_that_does_not_hear_us_is_told() {
         answers.push(flight.value("vehicle.uplink"));
     }
     answers.dedup();
-    assert_eq!(answers, [1.0, 0.0, 1.0], "it answers, is told not to, and answers again");
+    assert_eq!(
+        answers,
+        [1.0, 0.0, 1.0],
+        "it answers, is told not to, and answers again"
+    );
     let (_, lines) = flight.end();
     let (_, events) = lines.iter().find(|(name, _)| name == "events").unwrap();
     let told = "the vehicle sends, but does not answer: commands may not reach it";
