@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_fresh_only_when_something_is_new() {
-        let (mut state, mut frame) = (Telemetry::default(), Frame::new(19, 7));
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(20, 7));
         let mut filler = Filler::new(1000 * MS, 200 * MS, None);
         assert!(!filler.fill(&state, [1.0; 2], 1001 * MS, &mut frame.as_mut()));
         assert_eq!((frame.time, valid(&frame)), (MS, [false; 7]));
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn each_group_goes_stale_by_itself_and_the_body_velocity_with_the_attitude() {
-        let (mut state, mut frame) = (Telemetry::default(), Frame::new(19, 7));
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(20, 7));
         let mut filler = Filler::new(0, 200 * MS, Some([6.5, 2.8]));
         take(&mut state, 1000 * MS, attitude(0));
         take(&mut state, 1150 * MS, position(150));
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(frame.groups[1].stamp, 1000 * MS);
         // A constant is reported once and stays valid.
         assert_eq!(
-            (valid(&frame)[6], &frame.values[17..]),
+            (valid(&frame)[6], &frame.values[18..]),
             (true, &[6.5, 2.8][..])
         );
         assert!(!filler.fill(&state, [1.0; 2], 9000 * MS, &mut frame.as_mut()));
