@@ -86,3 +86,42 @@ pub fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     ExitCode::from(code.unwrap_or(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// The Rust files below a folder.
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    /// They would never run.
+    #[test]
+    fn no_tests_are_in_a_library_that_is_not_tested() {
+        let mut untested = 0;
+        for name in crates().unwrap() {
+            let folder = root().join(name);
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            if !manifest.lines().any(|line| line == "test = false") {
+                continue;
+            }
+            untested += 1;
+            let mut files = Vec::new();
+            sources(&folder.join("src"), &mut files);
+            for file in files {
+                let text = std::fs::read_to_string(&file).unwrap();
+                assert!(!text.contains("#[cfg(test)]"), "{}", file.display());
+            }
+        }
+        assert!(untested > 0, "the key is spelt otherwise");
+    }
+}

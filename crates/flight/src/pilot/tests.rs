@@ -477,7 +477,7 @@ fn a_vehicle_is_armed_only_where_its_reference_begins() {
             SO3::exp(&Vector3::new(0.0, 0.0, turned)),
             Vector3::new(far, 0.0, 0.0),
         ));
-        for decision in bench.run(20, Wrong::Nothing) {
+        for decision in bench.run(600, Wrong::Nothing) {
             assert_eq!(decision.action, Action::Wait, "{far} m, {turned} rad");
         }
     }

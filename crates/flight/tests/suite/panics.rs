@@ -6,7 +6,7 @@ use fly_log::{Header, LogError, Pace, Row, RunMetadata};
 use crate::statue::{hovering, statue};
 
 /// Panics at the row of this number: the vehicle is commanded by then.
-const LAST: u32 = 400;
+const LAST: u32 = 1000;
 
 /// Panics at the last row.
 #[derive(Default)]

@@ -36,8 +36,8 @@ fn a_relative_reference_begins_at_the_vehicle() {
         let ((climber, journal), mut nowhere) = (climber(20), Discard);
         let configuration = hovering(&[&set[..], &[relative]].concat());
         let mut flight = Flight::new(&configuration, climber, &mut nowhere).unwrap();
-        // Before it is armed, its clock is compared.
-        for _ in 0..300 {
+        // Before it is armed, its frames are steady, and its clock is compared.
+        for _ in 0..900 {
             assert_eq!(flight.tick(), None);
         }
         let [distance, angle] = flight.errors();
@@ -76,7 +76,7 @@ fn a_take_off_that_fails_is_not_disarmed_in_the_air() {
         let ((climber, journal), mut nowhere) = (troubled(trouble), Discard);
         let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
         let mut flight = Flight::new(&hovering(&set), climber, &mut nowhere).unwrap();
-        let end = (0..400).find_map(|_| flight.tick());
+        let end = (0..1200).find_map(|_| flight.tick());
         let end = end.unwrap_or_else(|| panic!("{trouble:?}: it goes on"));
         let End::Backend(message) = &end else {
             panic!("{trouble:?}: {end:?}")
@@ -94,7 +94,7 @@ fn an_interrupted_take_off_lands_without_commands() {
     let ((climber, journal), mut nowhere) = (climber(140), Discard);
     let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
     let mut flight = Flight::new(&hovering(&set), climber, &mut nowhere).unwrap();
-    for _ in 0..400 {
+    for _ in 0..1200 {
         assert_eq!(flight.tick(), None);
         if journal.lock().unwrap().last() == Some(&"take off") {
             break;

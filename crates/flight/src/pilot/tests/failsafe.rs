@@ -110,7 +110,7 @@ fn ticks_between_two_frames_do_not_hide_the_ground() {
         ..policy(DESCEND)
     });
     bench.pilot.parts.start_tolerance = [f64::INFINITY; 2];
-    bench.tick(Wrong::Nothing);
+    bench.run(600, Wrong::Nothing);
     bench.pilot.armed(bench.time);
     bench.tick(Wrong::Nothing);
     bench.pilot.passed_on(bench.time, true);

@@ -1,7 +1,7 @@
 //! Whether a plant of its own has the joints and actuators of the controller's model in the same order.
 
-use fly_mechanics::System;
 use fly_mechanics::multibody::{Joint, JointKind};
+use fly_mechanics::{Motor, System};
 
 /// What is probably connected to something else: signals are those of numbers, and names are not compared.
 pub(super) fn doubts(plant: &System, model: &System) -> Vec<String> {
@@ -13,9 +13,13 @@ pub(super) fn doubts(plant: &System, model: &System) -> Vec<String> {
         let all = system.inputs.rotors().as_slice().iter();
         all.map(|rotor| rotor.name.clone()).collect()
     };
+    // Motors often have no names of their own: the joints that they move tell them apart.
     let motors = |system: &System| -> Vec<String> {
+        let place = |motor: &Motor| system.model.bodies().position(|body| body == motor.joint);
+        let joint = |motor| place(motor).and_then(|place| system.joints.get(place));
         let all = system.inputs.motors().iter();
-        all.map(|motor| motor.name.clone()).collect()
+        all.map(|motor| joint(motor).map_or_else(String::new, |joint| joint.name.clone()))
+            .collect()
     };
     let swapped = [
         swapped("joint", &joints(plant), &joints(model)),
