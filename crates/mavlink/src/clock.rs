@@ -25,6 +25,8 @@ pub fn monotonic() -> i64 {
 /// has been running for no longer than a silence of any length. After a silence of a second the offset may differ by half
 /// a second without a restart: a simulation was paused, or a stalled link now delivers a burst of late messages. The clock
 /// is then mapped anew; the offset falls with every message of a burst, so that the last one has the correct stamp again.
+/// Where there were round trips before, messages that come later than the clock says are old until round trips show that it
+/// stood still: a link may take many seconds to deliver what it has held back.
 ///
 /// A time that goes back by more than a second or ahead by more than two without such a silence is of another clock
 /// ([`Origin::Other`]): of another vehicle with the same numbers, or of a message that was late. If nothing but that clock
@@ -32,7 +34,7 @@ pub fn monotonic() -> i64 {
 ///
 /// Round trips ([`SenderClock::correct`]) separate offset and delay; stamps are then free of the delay as well. They also
 /// show a clock that has slipped, as that of a simulation does on a busy computer. While there are round trips, arrivals that
-/// are all later than the clock can have drifted are late: they do not move the line.
+/// are later than the clock can have drifted are late: as long as they are, the line does not move.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
@@ -94,6 +96,8 @@ struct Window {
     line: Line,
     newest: i64,
     last_arrival: i64,
+    /// Whether what comes is later than the clock can have drifted: it is late, or the clock stood still. Round trips tell, arrivals cannot.
+    is_late: bool,
     /// The offsets of the last arrivals, and how many there were.
     recent: [i64; RECENT],
     count: usize,
@@ -114,6 +118,8 @@ enum Change {
     None,
     /// It goes on from where it was, at another offset.
     Shift,
+    /// It stood still in a silence, or what it sent was held back.
+    Delay,
     /// It restarted.
     Restart,
     /// It does not fit.
@@ -149,8 +155,7 @@ impl SenderClock {
             sent,
             offset: arrival.saturating_sub(sent),
         };
-        let change = (self.window.as_ref()).map_or(Change::None, |w| w.change(seen, arrival));
-        let change = match change {
+        let change = match self.change(seen, arrival) {
             Change::Jump => self.confirmed(seen, arrival),
             change => change,
         };
@@ -162,19 +167,39 @@ impl SenderClock {
                 };
             }
             Change::Restart => Origin::Restarted,
-            Change::None if self.other.take().is_some() => Origin::SameAgain,
-            Change::None | Change::Shift => Origin::Same,
+            Change::None | Change::Delay if self.other.take().is_some() => Origin::SameAgain,
+            Change::None | Change::Delay | Change::Shift => Origin::Same,
         };
-        if change != Change::None {
+        if matches!(change, Change::Shift | Change::Restart) {
             *self = Self::default();
         }
+        let is_checked = self.is_checked(arrival);
         let window = (self.window).get_or_insert_with(|| Window::new(seen, arrival));
-        let is_checked = (self.checked).is_some_and(|at| arrival.saturating_sub(at) < TRUSTED);
+        if change == Change::Delay {
+            window.wait_for_round_trips(seen);
+        }
         window.take(seen, arrival, is_checked);
         let offset = window.least(sent).saturating_sub(self.delay);
         Mapped {
             stamp: sent.saturating_add(offset).min(arrival),
             origin,
+        }
+    }
+
+    /// Whether a round trip of the time just before `at`, ns, has shown that the clock is right.
+    fn is_checked(&self, at: i64) -> bool {
+        (self.checked).is_some_and(|checked| at.saturating_sub(checked) < TRUSTED)
+    }
+
+    /// What has become of the clock, by this time alone.
+    fn change(&self, seen: Point, arrival: i64) -> Change {
+        let Some(window) = &self.window else {
+            return Change::None;
+        };
+        let was_checked = window.is_late || self.is_checked(window.last_arrival);
+        match window.change(seen, arrival) {
+            Change::Shift if was_checked && seen.offset > window.least(seen.sent) => Change::Delay,
+            change => change,
         }
     }
 
@@ -303,15 +328,23 @@ impl Window {
             line: Line::level(seen),
             newest: seen.sent,
             last_arrival: arrival,
+            is_late: false,
             recent: [seen.offset; RECENT],
             count: 0,
         }
     }
 
+    /// A silence has ended with this time, which is late as far as the line is right.
+    fn wait_for_round_trips(&mut self, seen: Point) {
+        self.is_late = true;
+        // What came before says nothing of a clock that stood still.
+        self.recent = [seen.offset; RECENT];
+    }
+
     /// Takes an arrival; `is_checked` says whether round trips would show a slip.
     fn take(&mut self, seen: Point, arrival: i64, is_checked: bool) {
         if arrival.saturating_sub(self.opened) > SPAN {
-            if !is_checked || self.line.may_drift_to(self.least) {
+            if !self.is_late || self.is_on_time(self.least) {
                 self.line = match self.last {
                     Some(last) => Line::through(last, self.least),
                     None => Line {
@@ -320,13 +353,16 @@ impl Window {
                     },
                 };
                 self.last = Some(self.least);
+                self.below = 0;
             }
             self.opened = arrival;
             self.least = seen;
-            self.below = 0;
         }
+        let above = seen.offset.saturating_sub(self.line.at(seen.sent));
         self.least = self.least.min(seen);
-        self.below = (self.below).min(seen.offset.saturating_sub(self.line.at(seen.sent)));
+        self.below = self.below.min(above);
+        self.is_late |= is_checked && !self.line.may_drift_to(seen);
+        self.is_late &= !self.is_on_time(seen);
         self.newest = self.newest.max(seen.sent);
         self.last_arrival = arrival;
         self.recent[self.count % RECENT] = seen.offset;
@@ -336,6 +372,11 @@ impl Window {
     /// The smallest offset at a time of the sender's clock.
     fn least(&self, sent: i64) -> i64 {
         self.line.at(sent).saturating_add(self.below)
+    }
+
+    /// Whether this offset is near the smallest one.
+    fn is_on_time(&self, point: Point) -> bool {
+        point.offset.saturating_sub(self.least(point.sent)) <= SLIP
     }
 
     /// The clock is at this offset: it has drifted there or, where that is too far for a drift, it has slipped and goes on as fast as before.
@@ -502,6 +543,72 @@ mod tests {
                 clock.correct(start, waits, truth);
             }
             assert!(i < 20 || (stamp - truth).abs() <= 3 * MS, "{i}: {stamp}");
+        }
+    }
+
+    /// What a link holds back in a silence comes late, and later than that for seconds: it drains slowly.
+    #[test]
+    fn a_backlog_that_drains_slowly_after_a_silence_stays_old() {
+        for (silence, falls) in [(1500, 150), (4000, 800)] {
+            let mut clock = SenderClock::default();
+            let start = 500 * SECOND;
+            let (cut, mut free, mut heard) = (500 * 10, 0, 0);
+            for i in 0..3000_i64 {
+                let ms = i * 10;
+                let truth = start + ms * MS;
+                // Late by the silence at first, and by less with every second that is heard.
+                let late = if ms < cut {
+                    0
+                } else {
+                    (silence - (ms - cut) * falls / (1000 + falls)).max(0)
+                };
+                let arrival = (truth + (3 + late + i * 7919 % 11) * MS).max(free);
+                free = arrival;
+                let stamp = clock.map(truth - start, arrival).stamp;
+                let pace = if clock.lateness() > 50 * MS {
+                    200
+                } else {
+                    1000
+                };
+                // Answers that took longer than 2 s do not count.
+                if arrival > heard + pace * MS && late < 1990 {
+                    heard = arrival;
+                    let at = truth + late * MS / 2;
+                    clock.correct(at - truth + start, (late + 6) * MS / 2, at);
+                }
+                let wrong = (stamp - truth) / MS;
+                assert!(
+                    ms < 1000 || (-5..=14).contains(&wrong),
+                    "silence {silence} ms, after {ms} ms: wrong by {wrong} ms"
+                );
+            }
+        }
+    }
+
+    /// A simulation that was paused goes on where it was: round trips show that nothing is late.
+    #[test]
+    fn round_trips_show_a_clock_that_stood_still() {
+        for pause in [1500, 10_000] {
+            let mut clock = SenderClock::default();
+            let start = 500 * SECOND;
+            let mut late = Vec::new();
+            for i in 0..600_i64 {
+                let sent = i * 20 * MS;
+                let paused = if i < 300 { 0 } else { pause * MS };
+                let truth = start + sent + paused;
+                let arrival = truth + 3 * MS + (i * 7919 % 11) * MS;
+                let mapped = clock.map(60 * SECOND + sent, arrival);
+                assert_eq!(mapped.origin, Origin::Same);
+                late.push(mapped.stamp - truth);
+                let pace = if clock.lateness() > 50 * MS { 10 } else { 50 };
+                if i % pace == pace - 1 {
+                    clock.correct(truth - sent - 60 * SECOND, 4 * MS, truth);
+                }
+            }
+            let is_right = |late: &i64| (-5 * MS..=14 * MS).contains(late);
+            assert!(late[60..300].iter().all(is_right), "{late:?}");
+            // Half a second after it goes on.
+            assert!(late[325..].iter().all(is_right), "{late:?}");
         }
     }
 

@@ -349,4 +349,76 @@ mod tests {
         };
         assert_eq!(sync.answer(&to_another, (1, 1), 1234), None);
     }
+
+    /// A vehicle whose telemetry and whose answers share a link that is first silent, from 10 s on. Calls `check` with when, ms, a message was
+    /// measured, and by how much, ms, its stamp is wrong.
+    fn hear_over(late: impl Fn(i64) -> i64, slept: impl Fn(i64) -> i64, check: impl Fn(i64, i64)) {
+        let (mut sync, mut clock) = (TimeSync::new(US), crate::SenderClock::default());
+        let vehicle = TimeSync::new((1, 1));
+        // When what is sent at an instant arrives, and what the vehicle's clock shows then, all in ms.
+        let arrives = |sent: i64| sent + 3 + late(sent);
+        let shows = |now: i64| (100_000 + now - slept(now)) * MS;
+        let mut queue: Vec<(i64, i64, Option<TIMESYNC_DATA>)> = Vec::new();
+        for now in 0..30_000 {
+            let sleeps = slept(now) > slept(now - 1);
+            if now % 20 == 0 && !sleeps {
+                queue.push((arrives(now), now, None));
+            }
+            // What is asked while it sleeps is answered when it goes on.
+            if let Some(question) = sync.question(now * MS, clock.lateness(), (1, 1)) {
+                let at = (now + 3..60_000).find(|at| slept(*at) == slept(at - 1));
+                let at = at.unwrap_or(now);
+                let answer = vehicle.answer(&question, US, shows(at)).unwrap();
+                queue.push((arrives(at), at, Some(answer)));
+            }
+            queue.sort_by_key(|message| message.1);
+            while let Some((_, sent, answer)) = queue.first().filter(|first| first.0 <= now) {
+                if let Some(answer) = answer {
+                    if sync.take(answer, now * MS) {
+                        let it = sync.estimate().unwrap();
+                        clock.correct(-it.offset, it.round_trip / 2, it.at);
+                    }
+                } else {
+                    let stamp = clock.map(shows(*sent), now * MS).stamp;
+                    check(*sent, stamp / MS - sent);
+                }
+                queue.remove(0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_that_delivers_late_is_no_clock_that_stood_still() {
+        for (silence, falls) in [(1500, 150), (1500, 50), (4000, 500), (900, 100)] {
+            let late = |sent: i64| match sent {
+                ..10_000 => 0,
+                _ => (silence - (sent - 10_000) * falls / (1000 + falls)).max(0),
+            };
+            hear_over(
+                late,
+                |_| 0,
+                |sent, wrong| {
+                    assert!(
+                        sent < 1000 || wrong.abs() <= 5,
+                        "{silence} {falls}: {sent} {wrong}"
+                    );
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_is_right_within_a_second() {
+        for pause in [300, 1100, 1500, 4000, 20_000] {
+            let slept = |now: i64| (now - 10_000).clamp(0, pause);
+            hear_over(
+                |_| 0,
+                slept,
+                |sent, wrong| {
+                    let is_told = sent < 1000 || (10_000..11_000 + pause).contains(&sent);
+                    assert!(is_told || wrong.abs() <= 5, "{pause}: {sent} {wrong}");
+                },
+            );
+        }
+    }
 }
