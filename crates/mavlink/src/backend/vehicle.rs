@@ -212,7 +212,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
                 commanded.session.run(&mut connected.vehicle, &state, now);
                 let session = &commanded.session;
                 let flags = [session.control(), session.uplink()];
-                (flags, session.health.is_lost(now))
+                (flags, session.health.is_lost())
             }
             None => ([1.0; 2], false),
         };

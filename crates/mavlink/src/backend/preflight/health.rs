@@ -19,7 +19,7 @@ pub(crate) const LEAST_CHARGE: f64 = 0.2;
 pub(crate) struct Health {
     pub heartbeat: Option<Sample<Heartbeat>>,
     /// Whether what the estimator must know, it knows.
-    estimator: Option<(i64, bool)>,
+    estimator: Option<bool>,
     landed: Option<(i64, MavLandedState)>,
     /// Since when it has reported that it is on the ground.
     on_ground: Option<i64>,
@@ -58,7 +58,7 @@ impl Health {
                 let good = m.flags.contains(needed)
                     && m.flags.intersects(place)
                     && m.flags.intersects(height);
-                self.estimator = Some((arrival, good));
+                self.estimator = Some(good);
             }
             MavMessage::EKF_STATUS_REPORT(m) => {
                 use EkfStatusFlags as F;
@@ -71,7 +71,7 @@ impl Health {
                     && !m
                         .flags
                         .intersects(F::EKF_CONST_POS_MODE | F::EKF_UNINITIALIZED);
-                self.estimator = Some((arrival, good));
+                self.estimator = Some(good);
             }
             MavMessage::EXTENDED_SYS_STATE(m) => {
                 let stands = m.landed_state == MavLandedState::MAV_LANDED_STATE_ON_GROUND;
@@ -140,11 +140,15 @@ impl Health {
         })
     }
 
-    /// Whether it reports that its estimator has lost attitude, velocity or position. It may go on sending them: PX4 sends what it reckons without
-    /// measurements, which drifts by metres.
-    pub fn is_lost(&self, now: i64) -> bool {
-        self.estimator
-            .is_some_and(|(at, good)| !good && now - at < FRESH)
+    /// Whether its last report, however old, is that its estimator has lost attitude, velocity or position. It may go on sending them: PX4 sends what it
+    /// reckons without measurements, which drifts by metres.
+    pub fn is_lost(&self) -> bool {
+        self.estimator == Some(false)
+    }
+
+    /// Forgets what its estimator has reported: it has restarted.
+    pub fn forget_estimator(&mut self) {
+        self.estimator = None;
     }
 
     /// Whether it reports that it is on the ground, and did so at `before` already: one without motors says so in the air, too.
@@ -171,7 +175,7 @@ impl Health {
             "its position is missing or stale",
         );
         fault(
-            self.estimator.is_some_and(|(_, good)| !good),
+            self.is_lost(),
             "its estimator has no attitude, velocity and position yet",
         );
         let charge = state.battery().and_then(|b| b.value.remaining);
@@ -336,8 +340,12 @@ mod tests {
         ] {
             health.take(&received(0, estimator(bits)));
             assert_eq!(!complains(&health), good, "{bits}");
-            assert_eq!(health.is_lost(1), !good, "{bits}");
-            assert!(!health.is_lost(FRESH), "that was long ago");
+            // Reports are rare, and none comes in an outage: the last one holds, however old.
+            health.take(&received(
+                100 * FRESH,
+                text(MavSeverity::MAV_SEVERITY_INFO, "hello"),
+            ));
+            assert_eq!(health.is_lost(), !good, "{bits}");
         }
     }
 

@@ -207,7 +207,7 @@ impl Session {
             }
         }
         self.watch_heartbeats(now);
-        self.watch_estimator(now);
+        self.watch_estimator();
         self.watch_uplink(vehicle.unheard_since(), now);
         self.watch_battery(state);
         self.watch_restarts(state, now);
@@ -380,8 +380,8 @@ impl Session {
     }
 
     /// Says when the estimator has lost what it flies by, and when it has it again.
-    fn watch_estimator(&mut self, now: i64) {
-        let is_lost = self.health.is_lost(now);
+    fn watch_estimator(&mut self) {
+        let is_lost = self.health.is_lost();
         if std::mem::replace(&mut self.is_lost, is_lost) == is_lost || self.hold != Hold::Ours {
             return;
         }
@@ -432,6 +432,9 @@ impl Session {
     fn watch_restarts(&mut self, state: &Telemetry, now: i64) {
         let restarts = state.restarts();
         let has_restarted = std::mem::replace(&mut self.restarts, restarts) != restarts;
+        if has_restarted {
+            self.health.forget_estimator();
+        }
         let why = if state.are_two(now) {
             TWO
         } else if has_restarted {
@@ -678,3 +681,6 @@ impl Session {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

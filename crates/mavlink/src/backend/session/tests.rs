@@ -1,0 +1,121 @@
+//! What a session makes of the vehicle's heartbeats.
+
+use std::net::UdpSocket;
+
+use fly_hal::CommandSet;
+use mavlink::{MavHeader, MavlinkVersion, write_versioned_msg};
+
+use super::{MS, SECOND, Session, Setup};
+use crate::backend::autopilot::Autopilot;
+use crate::backend::curve::Curve;
+use crate::backend::preflight::Health;
+use crate::backend::setpoint::Scaling;
+use crate::backend::thrust::ThrustMap;
+use crate::dialect::{
+    ESTIMATOR_STATUS_DATA, HEARTBEAT_DATA, LOCAL_POSITION_NED_DATA, MavAutopilot, MavMessage,
+    MavModeFlag, MavType,
+};
+use crate::telemetry::Heartbeat;
+use crate::{Received, Telemetry, Vehicle, VehicleSettings, monotonic};
+
+/// PX4's number.
+const OFFBOARD: u32 = 6 << 16;
+
+fn heartbeat(custom_mode: u32, armed: bool) -> MavMessage {
+    let flag = MavModeFlag::MAV_MODE_FLAG_CUSTOM_MODE_ENABLED;
+    let armed = if armed {
+        MavModeFlag::MAV_MODE_FLAG_SAFETY_ARMED
+    } else {
+        MavModeFlag::empty()
+    };
+    MavMessage::HEARTBEAT(HEARTBEAT_DATA {
+        custom_mode,
+        mavtype: MavType::MAV_TYPE_QUADROTOR,
+        autopilot: MavAutopilot::MAV_AUTOPILOT_PX4,
+        base_mode: flag | armed,
+        mavlink_version: 3,
+        ..HEARTBEAT_DATA::default()
+    })
+}
+
+fn received(arrival: i64, message: MavMessage) -> Received {
+    Received {
+        arrival,
+        system: 1,
+        component: 1,
+        sequence: 0,
+        message,
+    }
+}
+
+/// A session with a PX4, and the link to it.
+fn session() -> (Session, Vehicle) {
+    let address = "udpin:127.0.0.1:0".parse().unwrap();
+    let vehicle = Vehicle::open(&address, &VehicleSettings::default()).unwrap();
+    let header = MavHeader {
+        system_id: 1,
+        component_id: 1,
+        sequence: 0,
+    };
+    let mut frame = Vec::new();
+    write_versioned_msg(
+        &mut frame,
+        MavlinkVersion::V2,
+        header,
+        &heartbeat(OFFBOARD, false),
+    )
+    .unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .send_to(&frame, vehicle.local_address().unwrap())
+        .unwrap();
+    vehicle.find(monotonic() + 10 * SECOND).unwrap();
+    let setup = Setup {
+        autopilot: Autopilot::Px4,
+        set: CommandSet::Attitude,
+        scaling: Scaling {
+            map: ThrustMap {
+                weight: 10.0,
+                hover: 0.5,
+                curve: Curve::Quadratic(0.0),
+                limits: [0.0, 1.0],
+            },
+            boosts: false,
+        },
+        setpoint_rate: 100.0,
+        stale: 200 * MS,
+        hover_is_given: true,
+    };
+    let session = Session::new(&vehicle, &setup, Health::default()).unwrap();
+    (session, vehicle)
+}
+
+/// Takes a message as [`Session::run`] does.
+fn hear(session: &mut Session, at: i64, message: MavMessage) {
+    let (before, received) = (session.health.heartbeat, received(at, message));
+    session.health.take(&received);
+    if let MavMessage::HEARTBEAT(m) = &received.message {
+        session.observe(before, &Heartbeat::from(m), at);
+    }
+}
+
+#[test]
+fn a_vehicle_that_has_restarted_may_know_its_position() {
+    let (mut session, _vehicle) = session();
+    let mut state = Telemetry::default();
+    let place = |time_boot_ms| {
+        MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
+            time_boot_ms,
+            ..LOCAL_POSITION_NED_DATA::default()
+        })
+    };
+    state.take(&received(100 * SECOND, place(90_000)));
+    let lost = MavMessage::ESTIMATOR_STATUS(ESTIMATOR_STATUS_DATA::default());
+    hear(&mut session, 100 * SECOND, lost);
+    session.watch_restarts(&state, 100 * SECOND);
+    assert!(session.health.is_lost());
+    state.take(&received(110 * SECOND, place(1000)));
+    assert_eq!(state.restarts(), 1);
+    session.watch_restarts(&state, 110 * SECOND);
+    assert!(!session.health.is_lost());
+}
