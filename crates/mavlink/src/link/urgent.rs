@@ -126,6 +126,11 @@ impl UrgentLine {
         self.shared.urgent.is_begun()
     }
 
+    /// Whether a request was made with which the vehicle complies.
+    pub fn is_done(&self) -> bool {
+        self.is_begun() && self.shared.urgent.done.load(Ordering::Acquire)
+    }
+
     /// How often it was sent.
     pub fn sent(&self) -> u32 {
         self.shared.urgent.sent.load(Ordering::Acquire)
@@ -168,9 +173,11 @@ mod tests {
         assert_eq!(urgent.due(AGAIN), Some(&message(1.0)));
         assert!(line.request(1) && line.sent() == 1);
         // A new request starts over.
-        assert!(!line.request(0));
+        line.done();
+        assert!(!line.request(0) && !line.is_done());
         assert_eq!(urgent.due(AGAIN), Some(&message(0.0)));
         line.done();
+        assert!(line.is_done());
         assert!(urgent.due(10 * AGAIN).is_none() && line.is_begun());
     }
 

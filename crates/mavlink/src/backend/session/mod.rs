@@ -320,17 +320,8 @@ impl Session {
 /// # Watching who has control
 impl Session {
     fn observe(&mut self, old: Option<Sample<Heartbeat>>, new: &Heartbeat, now: i64) {
-        if self.urgent.is_begun() {
-            let lands = self.autopilot.is_in(Mode::Land, new.custom_mode);
-            if lands || !new.armed() {
-                self.urgent.done();
-            }
-            if matches!(self.hold, Hold::Ours) {
-                self.hold = Hold::Delegated(Mode::Land);
-                self.is_landing_past_a_call = true;
-                self.stream = Stream::None;
-                self.say("told to land past a call that did not return".to_owned());
-            }
+        if self.urgent.is_begun() && !self.complies(new) {
+            // In which mode it still is says nothing.
             return;
         }
         let mode = match &self.hold {
@@ -361,6 +352,23 @@ impl Session {
             );
             self.lose(&what, now);
         }
+    }
+
+    /// Whether a vehicle that was told to land past a call does so, or has by now.
+    fn complies(&mut self, new: &Heartbeat) -> bool {
+        if matches!(
+            self.hold,
+            Hold::Ours | Hold::Delegated(Mode::Commanded | Mode::Hold)
+        ) {
+            self.hold = Hold::Delegated(Mode::Land);
+            self.is_landing_past_a_call = true;
+            self.stream = Stream::None;
+            self.say("told to land past a call that did not return".to_owned());
+        }
+        if self.autopilot.is_in(Mode::Land, new.custom_mode) || !new.armed() {
+            self.urgent.done();
+        }
+        self.urgent.is_done()
     }
 
     /// Says once that heartbeats are missing: without them a pilot's change of mode is not seen.

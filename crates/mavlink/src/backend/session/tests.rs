@@ -5,8 +5,8 @@ use std::net::UdpSocket;
 use fly_hal::CommandSet;
 use mavlink::{MavHeader, MavlinkVersion, write_versioned_msg};
 
-use super::{MS, SECOND, Session, Setup};
-use crate::backend::autopilot::Autopilot;
+use super::{Hold, MS, SECOND, Session, Setup};
+use crate::backend::autopilot::{Autopilot, Mode};
 use crate::backend::curve::Curve;
 use crate::backend::preflight::Health;
 use crate::backend::setpoint::Scaling;
@@ -18,8 +18,10 @@ use crate::dialect::{
 use crate::telemetry::Heartbeat;
 use crate::{Received, Telemetry, Vehicle, VehicleSettings, monotonic};
 
-/// PX4's number.
+/// PX4's POSCTL, as a pilot sets it.
+const POSCTL: u32 = 3 << 16;
 const OFFBOARD: u32 = 6 << 16;
+const LAND: u32 = 4 << 16 | 6 << 24;
 
 fn heartbeat(custom_mode: u32, armed: bool) -> MavMessage {
     let flag = MavModeFlag::MAV_MODE_FLAG_CUSTOM_MODE_ENABLED;
@@ -90,12 +92,66 @@ fn session() -> (Session, Vehicle) {
     (session, vehicle)
 }
 
+/// A vehicle that is flown by us.
+fn flown() -> (Session, Vehicle) {
+    let (mut session, vehicle) = session();
+    session.hold = Hold::Ours;
+    session.urgent.allow(true);
+    hear(&mut session, 0, heartbeat(OFFBOARD, true));
+    (session, vehicle)
+}
+
 /// Takes a message as [`Session::run`] does.
 fn hear(session: &mut Session, at: i64, message: MavMessage) {
     let (before, received) = (session.health.heartbeat, received(at, message));
     session.health.take(&received);
     if let MavMessage::HEARTBEAT(m) = &received.message {
         session.observe(before, &Heartbeat::from(m), at);
+    }
+}
+
+/// LAND goes past a call that hangs: until the vehicle lands its old mode says nothing, and from then on another one is its pilot's.
+#[test]
+fn a_pilot_takes_over_from_a_landing_past_a_call() {
+    let (mut session, _vehicle) = flown();
+    assert!(session.urgent.request(0));
+    for at in [1, 2] {
+        hear(&mut session, at * SECOND, heartbeat(OFFBOARD, true));
+        assert_eq!(session.hold, Hold::Delegated(Mode::Land));
+    }
+    hear(&mut session, 3 * SECOND, heartbeat(LAND, true));
+    assert!(session.lost().is_none());
+    hear(&mut session, 4 * SECOND, heartbeat(POSCTL, true));
+    let why = session.lost().expect("its pilot has it").to_owned();
+    assert!(why.contains("changed from AUTO.LAND to"), "{why}");
+    assert!(session.control() < 0.5);
+}
+
+/// A read is late while the vehicle lands, and it is told to land once more.
+#[test]
+fn a_pilot_takes_over_from_a_landing_that_was_asked_for_again() {
+    for mode in [Mode::Land, Mode::Hold] {
+        let (mut session, _vehicle) = flown();
+        session.hold = Hold::Delegated(mode);
+        assert!(session.urgent.request(0));
+        hear(&mut session, SECOND, heartbeat(LAND, true));
+        assert!(session.lost().is_none());
+        hear(&mut session, 2 * SECOND, heartbeat(POSCTL, true));
+        assert!(session.lost().is_some());
+    }
+}
+
+#[test]
+fn a_landing_past_a_call_ends_on_the_ground() {
+    for modes in [&[LAND, LAND][..], &[OFFBOARD][..]] {
+        let (mut session, _vehicle) = flown();
+        assert!(session.urgent.request(0));
+        for (at, mode) in (1..).zip(modes) {
+            hear(&mut session, at * SECOND, heartbeat(*mode, true));
+        }
+        // The heartbeat of its landing may be lost.
+        hear(&mut session, 9 * SECOND, heartbeat(LAND, false));
+        assert_eq!(session.hold, Hold::Over);
     }
 }
 
