@@ -243,8 +243,9 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         };
         if let Some(commanded) = &mut connected.commanded {
             let until = monotonic_now().saturating_add(RESTORING);
+            let is_down = commanded.waits_for_landing(&mut connected.vehicle);
             commanded.hear_reasons(&mut connected.vehicle);
-            let restored = if commanded.waits_for_landing(&mut connected.vehicle) {
+            let restored = if is_down {
                 Parameters::restore(&mut connected.vehicle, &commanded.record, until)
             } else {
                 Parameters::remaining(&commanded.record)
@@ -558,7 +559,7 @@ impl Connected {
 }
 
 impl Commanded {
-    /// Waits for the messages in which a vehicle that is no longer ours gives the reason.
+    /// Waits for the messages in which a vehicle that is no longer ours, or has landed, gives the reason.
     fn hear_reasons(&mut self, vehicle: &mut Vehicle) {
         while let Some(until) = self.session.explains_until() {
             let now = monotonic_now();

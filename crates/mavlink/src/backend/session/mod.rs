@@ -5,6 +5,7 @@
 //! vehicle's behaviour is judged by its heartbeats, never by an acknowledgement alone.
 
 mod hover;
+mod reasons;
 mod task;
 
 use fly_hal::{CommandSet, Error, ErrorKind, Progress, Request};
@@ -18,6 +19,7 @@ use crate::telemetry::{Heartbeat, Sample, Telemetry};
 use crate::{Ticket, Vehicle, VehicleError};
 
 use hover::Hover;
+use reasons::Unexplained;
 use task::{Step, Task};
 
 const MS: i64 = 1_000_000;
@@ -31,15 +33,6 @@ const SETPOINT: i64 = 100 * MS;
 
 /// How far below the vehicle a setpoint on the ground is, m: PX4 takes off to one that is above.
 const BELOW: f64 = 1.0;
-
-/// Warnings this long before a mode change may be its reason, ns.
-const REASON: i64 = 3 * SECOND;
-
-/// So may what it says without a warning, if it comes this long before, ns.
-const REMARK: i64 = 3 * SECOND / 2;
-
-/// ArduCopter says why it has changed its mode after the heartbeat that tells so, within this, ns.
-const EXPLAINS: i64 = SECOND / 2;
 
 /// Heartbeats that have not come for this long are missing, ns.
 const SILENCE: i64 = 3 * SECOND;
@@ -126,8 +119,8 @@ pub(crate) struct Session {
     pub counts: Counts,
     /// What happened, for the report.
     pub events: Vec<String>,
-    /// What took the vehicle from us, and when, ns.
-    taken: Option<(String, i64)>,
+    /// What became of the vehicle, as long as it may still say why.
+    unexplained: Option<Unexplained>,
 }
 
 /// The parameters of a session.
@@ -183,7 +176,7 @@ impl Session {
             is_landing_past_a_call: false,
             counts: Counts::default(),
             events: Vec::new(),
-            taken: None,
+            unexplained: None,
         })
     }
 
@@ -337,7 +330,9 @@ impl Session {
             let lands = mode == Mode::Land || wanted == Some(Mode::Land);
             let asked = lands || self.task.as_ref().is_some_and(Task::disarms);
             if asked {
-                self.over("landed and disarmed");
+                // It may have been stopped by its check for crashes.
+                let what = self.with_reasons("landed and disarmed".to_owned(), false, now);
+                self.over(&what);
             } else if self.health.stood(armed.arrival, now) {
                 // The flight knows whether it was to land here.
                 self.over("stands and was disarmed, by its pilot or by itself");
@@ -463,8 +458,7 @@ impl Session {
 
     /// From now on nothing is sent.
     fn lose(&mut self, what: &str, now: i64) {
-        let why = self.why(what, now);
-        self.taken = Some((what.to_owned(), now));
+        let why = self.with_reasons(format!("the vehicle {what}"), true, now);
         tracing::error!("{why}; it is no longer commanded");
         self.events.push(why.clone());
         self.stream = Stream::None;
@@ -473,43 +467,6 @@ impl Session {
             self.ended = Some(Err(Error::new(ErrorKind::Refused, why.clone())));
         }
         self.hold = Hold::Lost(why);
-    }
-
-    /// What happened to the vehicle at `now`, ns, and its reasons.
-    fn why(&self, what: &str, now: i64) -> String {
-        let (since, until) = (now.saturating_sub(REASON), now.saturating_add(EXPLAINS));
-        let mut reasons = self.health.reasons_between(since, until);
-        if reasons.is_empty() {
-            // A pilot's sticks are no reason to warn.
-            let since = now.saturating_sub(REMARK);
-            reasons = self.health.remarks_between(since, until);
-        }
-        if reasons.is_empty() {
-            format!("the vehicle {what}")
-        } else {
-            format!("the vehicle {what}, saying: {reasons}")
-        }
-    }
-
-    /// Until when, ns, the vehicle may still say why it is no longer ours.
-    pub fn explains_until(&self) -> Option<i64> {
-        (self.taken.as_ref()).map(|(_, at)| at.saturating_add(EXPLAINS))
-    }
-
-    /// Adds the reasons that came after the vehicle was lost.
-    pub fn explain(&mut self) {
-        let Some((what, at)) = self.taken.take() else {
-            return;
-        };
-        let full = self.why(&what, at);
-        if let Hold::Lost(why) = &mut self.hold
-            && *why != full
-        {
-            tracing::error!("{full}");
-            let told = self.events.iter_mut().filter(|event| *event == why);
-            told.for_each(|event| event.clone_from(&full));
-            *why = full;
-        }
     }
 
     fn over(&mut self, what: &str) {

@@ -13,7 +13,7 @@ use crate::backend::setpoint::Scaling;
 use crate::backend::thrust::ThrustMap;
 use crate::dialect::{
     ESTIMATOR_STATUS_DATA, HEARTBEAT_DATA, LOCAL_POSITION_NED_DATA, MavAutopilot, MavMessage,
-    MavModeFlag, MavType,
+    MavModeFlag, MavSeverity, MavType, STATUSTEXT_DATA,
 };
 use crate::telemetry::Heartbeat;
 use crate::{Received, Telemetry, Vehicle, VehicleSettings, monotonic};
@@ -110,6 +110,14 @@ fn hear(session: &mut Session, at: i64, message: MavMessage) {
     }
 }
 
+fn says(severity: MavSeverity, text: &str) -> MavMessage {
+    MavMessage::STATUSTEXT(STATUSTEXT_DATA {
+        severity,
+        text: text.into(),
+        ..STATUSTEXT_DATA::default()
+    })
+}
+
 /// LAND goes past a call that hangs: until the vehicle lands its old mode says nothing, and from then on another one is its pilot's.
 #[test]
 fn a_pilot_takes_over_from_a_landing_past_a_call() {
@@ -153,6 +161,36 @@ fn a_landing_past_a_call_ends_on_the_ground() {
         hear(&mut session, 9 * SECOND, heartbeat(LAND, false));
         assert_eq!(session.hold, Hold::Over);
     }
+}
+
+/// ArduCopter's check for crashes stops the motors of a vehicle that has turned over while it lands.
+#[test]
+fn a_landing_that_ends_in_a_crash_is_told_with_its_reason() {
+    use MavSeverity as S;
+    const CRASH: &str = "Crash: Disarming: AngErr=63>30";
+    let ends = |texts: &[(i64, S, &str)]| {
+        let (mut session, _vehicle) = flown();
+        session.hold = Hold::Delegated(Mode::Land);
+        for at in 1..=60 {
+            for (_, severity, text) in texts.iter().filter(|text| text.0 == at) {
+                hear(&mut session, at * 100 * MS, says(*severity, text));
+            }
+            if at % 10 == 0 {
+                hear(&mut session, at * 100 * MS, heartbeat(LAND, at < 50));
+            }
+        }
+        if session.explains_until().is_some() {
+            session.explain();
+        }
+        assert_eq!(session.hold, Hold::Over);
+        session.events
+    };
+    let crashed = format!("landed and disarmed, saying: {CRASH}");
+    assert_eq!(ends(&[(49, S::MAV_SEVERITY_EMERGENCY, CRASH)]), [&*crashed]);
+    // It may say so after the heartbeat.
+    assert_eq!(ends(&[(53, S::MAV_SEVERITY_EMERGENCY, CRASH)]), [&*crashed]);
+    let calm = [(49, S::MAV_SEVERITY_INFO, "Disarmed by landing")];
+    assert_eq!(ends(&calm), ["landed and disarmed"]);
 }
 
 #[test]
