@@ -19,7 +19,7 @@ pub enum Address {
     UdpOut(HostPort),
     /// Listens on a TCP port, for one peer at a time: `tcpin:0.0.0.0:5760`.
     TcpIn(HostPort),
-    /// Connects to a TCP port: `tcpout:127.0.0.1:5760`.
+    /// Connects to a TCP port: `tcpout:127.0.0.1:5760`. A host's name is looked up once, when the link is opened.
     TcpOut(HostPort),
     /// Opens a serial port (8N1, no flow control): `serial:/dev/ttyACM0:57600`.
     Serial {

@@ -53,7 +53,8 @@ pub(crate) trait Senders: Send {
 pub(crate) enum Endpoint {
     Udp(udp::Endpoint),
     TcpIn(tcp::Listener),
-    TcpOut(HostPort),
+    /// The addresses of the peer, found when the link was opened: a server of names that the network has lost takes seconds not to answer.
+    TcpOut(Vec<SocketAddr>),
     Serial(serial::Port),
 }
 
@@ -67,18 +68,20 @@ impl Endpoint {
             "" => error,
             way_out => io::Error::new(error.kind(), format!("{error}; {way_out}")),
         };
-        Self::open_plainly(address, authenticated).map_err(explain)
+        Self::open_found(address, authenticated, resolve).map_err(explain)
     }
 
-    fn open_plainly(address: &Address, authenticated: bool) -> io::Result<Self> {
+    /// The same, with what finds the addresses of a host.
+    fn open_found(
+        address: &Address,
+        authenticated: bool,
+        find: impl Fn(&HostPort) -> io::Result<Vec<SocketAddr>>,
+    ) -> io::Result<Self> {
         Ok(match address {
-            Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?, authenticated)?),
-            Address::UdpOut(at) => Self::Udp(udp::Endpoint::send_to(&resolve(at)?)?),
-            Address::TcpIn(at) => Self::TcpIn(tcp::Listener::bind(&resolve(at)?)?),
-            Address::TcpOut(at) => {
-                resolve(at)?;
-                Self::TcpOut(at.clone())
-            }
+            Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&find(at)?, authenticated)?),
+            Address::UdpOut(at) => Self::Udp(udp::Endpoint::send_to(&find(at)?)?),
+            Address::TcpIn(at) => Self::TcpIn(tcp::Listener::bind(&find(at)?)?),
+            Address::TcpOut(at) => Self::TcpOut(find(at)?),
             Address::Serial { path, baud } => Self::Serial(serial::Port::open(path, *baud)?),
         })
     }
@@ -97,7 +100,7 @@ impl Endpoint {
         match self {
             Self::Udp(socket) => Ok(Some(socket.streams())),
             Self::TcpIn(listener) => listener.accept(wait),
-            Self::TcpOut(at) => tcp::connect(&resolve(at)?, wait).map(Some),
+            Self::TcpOut(addresses) => tcp::connect(addresses, wait).map(Some),
             Self::Serial(port) => port.streams().map(Some),
         }
     }
@@ -162,5 +165,19 @@ mod tests {
         let error = opened.err().expect("the port is taken");
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
         assert!(error.to_string().contains("choose another port"), "{error}");
+    }
+
+    /// No server of names answers where the network is gone, and the link's end waits for who asks it.
+    #[test]
+    fn a_name_is_looked_up_only_when_a_link_is_opened() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = server.local_addr().unwrap();
+        let address = "tcpout:vehicle.invalid:5760".parse().unwrap();
+        let opened = Endpoint::open_found(&address, false, |_| Ok(vec![at]));
+        let mut endpoint = opened.unwrap();
+        for _ in 0..2 {
+            let streams = endpoint.connect(Duration::from_secs(5)).unwrap();
+            assert_eq!(streams.unwrap().peer, at.to_string());
+        }
     }
 }
