@@ -39,6 +39,7 @@ mod curve;
 mod frame;
 mod hil;
 mod preflight;
+mod rates;
 mod session;
 mod setpoint;
 mod settings;

@@ -20,6 +20,7 @@ use super::autopilot::Autopilot;
 use super::capacity::{self, Line};
 use super::frame::Filler;
 use super::preflight::{Health, Parameters, Record};
+use super::rates;
 use super::session::{Session, Setup};
 use super::setpoint::Scaling;
 use super::settings::Settings;
@@ -451,6 +452,9 @@ impl<A: Airframe> MavlinkVehicle<A> {
         }
         parameters.tell();
         parameters.restored = restored;
+        if let Some(told) = rates::shortfall(vehicle, autopilot, &mut health) {
+            tracing::warn!("{told}");
+        }
         let told = parameters.value(autopilot.hover_thrust());
         let told = told.filter(|hover| (0.05..=0.95).contains(hover));
         let scaling = Scaling {

@@ -49,6 +49,13 @@ pub struct Rate {
     pub wanted: f64,
 }
 
+impl Rate {
+    /// Whether it comes much less often than it was asked for.
+    pub fn is_slow(&self) -> bool {
+        self.wanted > 0.0 && self.hz < ENOUGH * self.wanted
+    }
+}
+
 /// Runs on the reader's thread.
 pub(super) struct Monitor {
     counts: Vec<u32>,
@@ -195,13 +202,12 @@ impl Monitor {
         }
         if std::mem::take(&mut self.rolled) {
             tracing::debug!(rates = %Listed(&self.rates), "messages per second");
-            let missing = |rate: &Rate| rate.wanted > 0.0 && rate.hz < ENOUGH * rate.wanted;
-            let is_complete = self.has_version && !self.rates.iter().any(missing);
+            let is_complete = self.has_version && !self.rates.iter().any(Rate::is_slow);
             if !is_complete && self.again.is_due() {
                 if !self.has_version {
                     self.intervals.ask(Request::Version);
                 }
-                self.ask(missing);
+                self.ask(Rate::is_slow);
             }
         }
         self.poll(received.arrival, sender);
