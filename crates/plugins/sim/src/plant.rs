@@ -486,7 +486,6 @@ impl Plant {
         self.overrides.fill(None);
         self.left.fill(1.0);
         self.wind.fault = Vector3::zeros();
-        self.stage.dynamics.set_battery_fraction(1.0);
     }
 
     /// The actuator of this command does that, whatever is commanded.
@@ -505,7 +504,7 @@ impl Plant {
     }
 
     /// The battery has this part of its voltage.
-    pub(crate) fn fail_cells(&mut self, part: f64) {
+    pub(crate) fn keep_cells(&mut self, part: f64) {
         self.stage.dynamics.set_battery_fraction(part);
     }
 

@@ -21,8 +21,8 @@ pub(crate) enum Effect {
     Wind(Vector3<f64>),
     /// The plant takes the masses of the model with this index.
     Mass(usize),
-    /// The remaining fraction of the battery's voltage, and its new charge.
-    Battery { part: f64, charge: Option<f64> },
+    /// The fraction of the battery's cells that fail, and its new charge.
+    Battery { lost: f64, charge: Option<f64> },
     /// Neither frames nor commands arrive.
     Link,
 }

@@ -67,7 +67,7 @@ impl Faults {
             return;
         }
         plant.mend();
-        let mut is_loaded = false;
+        let (mut is_loaded, mut cells_lost) = (false, 0.0);
         for fault in &mut self.all {
             let lasts = fault.lasts_at(time);
             let begins = lasts && !std::mem::replace(&mut fault.had_begun, lasts);
@@ -94,8 +94,8 @@ impl Faults {
                         plant.load(Some(*model));
                     }
                 }
-                Effect::Battery { part, charge } => {
-                    plant.fail_cells(*part);
+                Effect::Battery { lost, charge } => {
+                    cells_lost += lost;
                     if let Some(charge) = charge.filter(|_| begins) {
                         plant.set_charge(charge);
                     }
@@ -103,6 +103,7 @@ impl Faults {
                 Effect::Group { .. } | Effect::Link => {}
             }
         }
+        plant.keep_cells(f64::max(1.0 - cells_lost, 0.0));
         if !is_loaded {
             plant.load(None);
         }
@@ -156,7 +157,8 @@ impl Faults {
             }),
             _ => None,
         });
-        parts.fold(1.0, f64::min).clamp(0.0, 1.0)
+        // As the plant weakens it.
+        parts.product::<f64>().clamp(0.0, 1.0)
     }
 
     /// Whether a write reaches the vehicle; counts those that do not.

@@ -516,7 +516,7 @@ fn battery(keys: &FaultKeys, system: &System) -> Result<(Effect, String), Error>
         ));
     }
     let mut words = Vec::new();
-    let mut part = 1.0;
+    let mut lost = 0.0;
     if let Some(cells) = &keys.cells {
         let (failed, all) = (*cells.get_ref(), battery.cells);
         if !(1..=all).contains(&failed) {
@@ -524,7 +524,7 @@ fn battery(keys: &FaultKeys, system: &System) -> Result<(Effect, String), Error>
                 format!("`cells`: expected from 1 to {all}, as many as there are, found {failed}");
             return Err(Error::configuration(message).in_configuration(cells.span()));
         }
-        part = f64::from(all - failed) / f64::from(all);
+        lost = f64::from(failed) / f64::from(all);
         words.push(format!("{failed} of {all} cells failed"));
     }
     let charge = (keys.charge.as_ref())
@@ -536,7 +536,7 @@ fn battery(keys: &FaultKeys, system: &System) -> Result<(Effect, String), Error>
         .transpose()?;
     words.extend(charge.map(|charge| format!("charge {charge}")));
     let words = format!("battery: {},", words.join(", "));
-    Ok((Effect::Battery { part, charge }, words))
+    Ok((Effect::Battery { lost, charge }, words))
 }
 
 fn group(name: &Spanned<String>, groups: &[String]) -> Result<usize, Error> {

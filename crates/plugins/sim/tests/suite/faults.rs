@@ -335,6 +335,34 @@ fn cells_fail_and_charge_is_lost() {
     assert_eq!(run.line("faults").as_deref(), Some(told));
 }
 
+/// Three cells fail one after the other, and a loss of charge heals none.
+#[test]
+fn what_fails_in_several_faults_adds_up() {
+    let text = "
+        initial.commands = [9.81]
+        faults = [
+            { kind = 'battery', cells = 1, from = 0.25, until = inf },
+            { kind = 'battery', cells = 2, from = 0.5, until = inf },
+            { kind = 'battery', charge = 1.0, from = 0.75, until = inf },
+            { kind = 'weak', actuator = 'rotor.0.thrust', effectiveness = 0.8, from = 0.25, until = inf },
+            { kind = 'weak', actuator = 'rotor.0.thrust', effectiveness = 0.5, from = 0.5, until = inf },
+        ]";
+    let run = Run::new(text, POWERED, 1, 100, &[4.0]);
+    let ratio =
+        |frame: usize| run.value(frame, "battery.voltage") / run.value(20, "battery.voltage");
+    for (frame, left) in [(30, 0.75), (60, 0.25), (90, 0.25)] {
+        assert!(
+            (ratio(frame) - left).abs() < 1e-3,
+            "{frame}: {}",
+            ratio(frame)
+        );
+    }
+    for (frame, health) in [(30, 0.8), (60, 0.4)] {
+        let told = run.value(frame, "actuator.0.health");
+        assert!((told - health).abs() < 1e-12, "{frame}: {told}");
+    }
+}
+
 /// Neither frames nor commands: the rotors go on with the last ones.
 #[test]
 fn a_lost_link_loses_both_ways() {
