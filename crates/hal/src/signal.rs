@@ -158,6 +158,7 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "body.{i}.quaternion",       WXYZ,         "1",     "attitude of body i, world from body"),
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Measurement, "wind",                      XYZ,          "m/s",   "velocity of the air at the body's origin, world frame"),
+        row(Measurement, "wind.{i}",                  XYZ,          "m/s",   "the same at the origin of body i, if several bodies are free in the world"),
         row(Measurement, "contact",                   &["speed"],   "m/s",   "largest penetration speed of the vehicle's contact points since the previous frame"),
         row(Measurement, "contact.{i}",               &["speed"],   "m/s",   "the same of what moves with body i, if several bodies are free in the world"),
         row(Measurement, "imu.angular_velocity",      XYZ,          "rad/s", "angular velocity from the gyroscope, body frame"),

@@ -43,14 +43,18 @@ impl Signals {
                 }
             }
         }
-        // What the vehicle itself touches, not what another one does.
+        // What the vehicle itself touches and the air that it is in, not those of another one.
         if let Some(own) = Measurements::tracked(&plant.model) {
             let own = name_in_world(name, plant.model.name(own));
             let alone = Measurements::tracked(&world.model);
             let is_alone = alone.is_some_and(|body| world.model.name(body) == own);
             let group = place(&own).filter(|_| !is_alone);
-            let group = group.map_or("contact".to_owned(), |place| format!("contact.{place}"));
-            names.insert(group, "contact".to_owned());
+            for name in ["contact", "wind"] {
+                let group = group.map_or(name.to_owned(), |place| format!("{name}.{place}"));
+                names.insert(group, name.to_owned());
+            }
+        } else {
+            names.insert("wind".to_owned(), "wind".to_owned());
         }
         let before = &vehicles[..index];
         let rotors = |system: &System| system.inputs.rotors().as_slice().len();
@@ -64,9 +68,7 @@ impl Signals {
                 names.insert(format!("{kind}.{}", first + i), format!("{kind}.{i}"));
             }
         }
-        for name in ["wind", "battery"] {
-            names.insert(name.to_owned(), name.to_owned());
-        }
+        names.insert("battery".to_owned(), "battery".to_owned());
         let mut signals = Self(names);
         // Actuator health is numbered by command.
         for (place, command) in world.inputs.command_names().iter().enumerate() {
@@ -126,6 +128,7 @@ mod tests {
         assert_eq!(own(&a, "truth.contact.0.speed"), "truth.contact.speed");
         assert_eq!(own(&b, "truth.contact.1.speed"), "truth.contact.speed");
         assert_eq!(own(&b, "truth.contact.speed"), "");
+        assert_eq!(own(&b, "truth.wind.1.z"), "truth.wind.z");
         assert_eq!(own(&b, "rotor.4.tilt"), "rotor.0.tilt");
         assert_eq!(own(&b, "actuator.5.health"), "actuator.1.health");
         assert_eq!(

@@ -23,7 +23,8 @@ pub struct Simulation {
     truth: Vec<f64>,
     /// The number of measurements among them.
     measurements: usize,
-    reports_wind: bool,
+    /// The number of its values that are winds.
+    winds: usize,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
     /// The largest contact speeds since the last frame that arrived, m/s: of the tracked body and, if there are several, of each free one.
@@ -71,18 +72,26 @@ impl Backend for Simulation {
             .flat_map(|group| signal::group_names(&group.name).collect::<Vec<_>>())
             .collect();
         names.extend_from_slice(commands);
-        if reports_wind {
-            names.extend(signal::group_names("wind"));
+        // At the tracked body, and at each of several that are free in the world.
+        let bodies = |group: &str| -> Vec<String> {
+            let free = plant.free_bodies().map(|body| format!("{group}.{body}"));
+            iter::once(group.to_owned()).chain(free).collect()
+        };
+        let winds = if reports_wind {
+            bodies("wind")
+        } else {
+            Vec::new()
+        };
+        let touched = if plant.touches_ground() {
+            bodies("contact")
+        } else {
+            Vec::new()
+        };
+        for group in winds.iter().chain(&touched) {
+            names.extend(signal::group_names(group));
         }
-        let mut contacts = Vec::new();
-        if plant.touches_ground() {
-            let free = plant.free_bodies().map(|body| format!("contact.{body}"));
-            let groups: Vec<_> = iter::once("contact".to_owned()).chain(free).collect();
-            contacts.resize(groups.len(), 0.0);
-            for group in &groups {
-                names.extend(signal::group_names(group));
-            }
-        }
+        let contacts = vec![0.0; touched.len()];
+        let winds = 3 * winds.len();
         names.extend(
             plant
                 .speeds()
@@ -114,7 +123,7 @@ impl Backend for Simulation {
             instruments,
             truth: vec![0.0; names.len()],
             measurements: measurements.dim(),
-            reports_wind,
+            winds,
             lowest_voltage,
             new_contacts: contacts.clone(),
             contacts,
@@ -255,10 +264,8 @@ impl Simulation {
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
             *to = actual;
         }
-        let (wind, others) = others.split_at_mut(if self.reports_wind { 3 } else { 0 });
-        if self.reports_wind {
-            wind.copy_from_slice(self.plant.wind().as_slice());
-        }
+        let (winds, others) = others.split_at_mut(self.winds);
+        self.plant.winds(winds);
         let (told, others) = others.split_at_mut(self.contacts.len());
         told.copy_from_slice(&self.contacts);
         let mut count = 0;

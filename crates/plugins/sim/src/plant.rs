@@ -294,21 +294,33 @@ impl Plant {
         })
     }
 
-    /// Where the body in the wind is and how its origin moves: m and m/s, world.
-    fn place(&mut self) -> [Vector3<f64>; 2] {
+    /// Where this body is and how its origin moves: m and m/s, world.
+    fn place(&mut self, body: BodyId) -> [Vector3<f64>; 2] {
         let model = &self.stage.system.model;
         let velocity = &self.stage.motion.velocity[..model.dof()];
         self.stage
             .workspace
             .update(model, &self.stage.motion.configuration, velocity);
-        let pose = self.stage.workspace.pose(BodyId::WORLD, self.watched[0]);
-        let twist = self.stage.workspace.twist(BodyId::WORLD, self.watched[0]);
+        let pose = self.stage.workspace.pose(BodyId::WORLD, body);
+        let twist = self.stage.workspace.twist(BodyId::WORLD, body);
         [pose.translation, pose.rotation.act(&linear(&twist))]
     }
 
     /// The velocity of the air at the origin of the body in the wind, m/s, world.
     pub(crate) fn wind(&mut self) -> Vector3<f64> {
-        let [position, _] = self.place();
+        self.wind_at(self.watched[0])
+    }
+
+    /// Writes that, and that of each of the [free bodies](Self::free_bodies).
+    pub(crate) fn winds(&mut self, velocities: &mut [f64]) {
+        for (i, velocity) in velocities.chunks_exact_mut(3).enumerate() {
+            let wind = self.wind_at(self.watched[i]);
+            velocity.copy_from_slice(wind.as_slice());
+        }
+    }
+
+    fn wind_at(&mut self, body: BodyId) -> Vector3<f64> {
+        let [position, _] = self.place(body);
         self.wind.now().velocity_at(position.z)
     }
 
@@ -421,7 +433,7 @@ impl Plant {
         self.update_effectiveness();
         self.time += time;
         if self.wind.changes() {
-            let [position, velocity] = self.place();
+            let [position, velocity] = self.place(self.watched[0]);
             self.wind.begin(time, position.z, &velocity);
         }
         let begin = self.stage.motion.time;

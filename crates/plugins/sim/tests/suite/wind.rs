@@ -92,6 +92,32 @@ fn frames_tell_the_wind() {
     }
 }
 
+/// In a shear as `z^(1/2)`.
+#[test]
+fn each_free_body_has_its_own_wind() {
+    let body = |name: &str| {
+        format!("[bodies.{name}]\nmass = 1\ninertia = [1, 1, 1]\ndrag.linear = [0.1, 0.1, 0.1]\n")
+    };
+    let vehicle = format!(
+        "name = 'two'\ngravity = [0, 0, 0]\n{}{}",
+        body("low"),
+        body("high")
+    );
+    let text = "
+        wind.velocity = [8, 0, 0]
+        wind.shear = { exponent = 0.5, reference_height = 10 }
+        initial.joints = { low = [0, 0, 2.5, 0, 0, 0], high = [0, 0, 40, 0, 0, 0] }";
+    let run = Run::new(text, &vehicle, 1, 1);
+    for (group, expected) in [
+        ("truth.wind", 4.0),
+        ("truth.wind.0", 4.0),
+        ("truth.wind.1", 16.0),
+    ] {
+        let [found] = run.at(0, group, ["x"]);
+        assert!((found - expected).abs() < 1e-12, "{group}: {found}");
+    }
+}
+
 /// Over a length, a gust is half there after half of it: at 10 m/s through the air, whatever the wind.
 #[test]
 fn gusts_pass_with_the_airspeed() {
