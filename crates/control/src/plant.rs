@@ -89,6 +89,11 @@ where
     /// B, n x p.
     fn input_matrix(&self) -> &OMatrix<f64, Self::Dof, Dyn>;
 
+    /// Adds the force of these inputs (p entries) to `force` (n entries); of a [fixed](Self::fix_inputs) input what it lacks of its own.
+    fn add_force(&self, input: &DVector<f64>, force: &mut OVector<f64, Self::Dof>) {
+        force.gemv(1.0, self.input_matrix(), input, 1.0);
+    }
+
     /// b in the state of the last update: Coriolis, damping and potential forces.
     fn bias(&mut self, state: Self::State<'_>) -> &OVector<f64, Self::Dof>;
 
@@ -347,10 +352,20 @@ pub struct SystemPlant {
     /// The only body that is free in the world, and the force on it (N, world) that an observer has found.
     free: Option<BodyId>,
     load: Vector3<f64>,
-    /// Which inputs are fixed, if any, and their forces.
-    fixed: Option<(Vec<Option<f64>>, DVector<f64>)>,
+    fixed: Option<Fixed>,
     /// `None` unless something rolls.
     projection: Option<Projection>,
+}
+
+/// Inputs of a system that are fixed.
+#[derive(Clone)]
+struct Fixed {
+    /// Of each input, if it is.
+    values: Vec<Option<f64>>,
+    /// Their forces.
+    force: DVector<f64>,
+    /// B as if none were.
+    whole: DMatrix<f64>,
 }
 
 /// Why a system cannot serve as a controller's model.
@@ -429,12 +444,16 @@ impl SystemPlant {
     fn update_inputs(&mut self) {
         self.inputs
             .input_matrix(&self.actual, &mut self.jacobian, &mut self.input_matrix);
-        if let Some((fixed, force)) = &mut self.fixed {
-            force.fill(0.0);
-            fix(&mut self.input_matrix, fixed, force);
+        if let Some(fixed) = &mut self.fixed {
+            fixed.force.fill(0.0);
+            fixed.whole.copy_from(&self.input_matrix);
+            fix(&mut self.input_matrix, &fixed.values, &mut fixed.force);
         }
         if let Some(projection) = &mut self.projection {
             projection.columns(&mut self.input_matrix);
+            if let Some(fixed) = &mut self.fixed {
+                projection.columns(&mut fixed.whole);
+            }
         }
     }
 }
@@ -468,7 +487,11 @@ impl Plant for SystemPlant {
     fn fix_inputs(&mut self, fixed: &[Option<f64>]) {
         assert_eq!(fixed.len(), self.input_dim(), "number of inputs");
         let some = fixed.iter().any(Option::is_some);
-        self.fixed = some.then(|| (fixed.to_vec(), DVector::zeros(self.model.dof())));
+        self.fixed = some.then(|| Fixed {
+            values: fixed.to_vec(),
+            force: DVector::zeros(self.model.dof()),
+            whole: self.input_matrix.clone(),
+        });
         self.update_inputs();
     }
 
@@ -551,11 +574,21 @@ impl Plant for SystemPlant {
         &self.input_matrix
     }
 
+    fn add_force(&self, input: &DVector<f64>, force: &mut DVector<f64>) {
+        let Some(fixed) = &self.fixed else {
+            return force.gemv(1.0, &self.input_matrix, input, 1.0);
+        };
+        let inputs = fixed.whole.column_iter().zip(input).zip(&fixed.values);
+        for ((column, asked), own) in inputs {
+            force.axpy(asked - own.unwrap_or(0.0), &column, 1.0);
+        }
+    }
+
     fn bias(&mut self, (x, xi): (&[f64], &[f64])) -> &DVector<f64> {
         self.model
             .bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
-        if let Some((_, force)) = &self.fixed {
-            self.bias -= force;
+        if let Some(fixed) = &self.fixed {
+            self.bias -= &fixed.force;
         }
         if let Some(projection) = &mut self.projection {
             projection.bias(&mut self.bias);

@@ -107,7 +107,7 @@ where
             desired: &mut self.desired,
             observer: self.observer.as_ref(),
             compensated: &mut self.compensated,
-            balance: &mut self.balance,
+            force: &mut self.force,
             u0: &mut self.step.unconstrained,
         }
     }
@@ -173,7 +173,7 @@ where
             desired,
             observer: self.observer.as_ref(),
             compensated: &mut self.compensated,
-            balance: &mut self.balance,
+            force: &mut self.force,
             u0,
         };
         later.ask(0.0, state, goal)?;
@@ -187,7 +187,7 @@ where
         if self.ahead.is_none() {
             return self.law.set_preferred_input(step.input.as_slice());
         }
-        let preferred = &mut self.balance;
+        let preferred = &mut self.previous;
         preferred.copy_from(&step.input);
         *preferred -= &step.demanded;
         *preferred += &step.unconstrained;
@@ -210,7 +210,7 @@ where
     /// With an observer, the plant has computed b already.
     observer: Option<&'a DisturbanceObserver<P::Dof>>,
     compensated: &'a mut OVector<f64, P::Dof>,
-    balance: &'a mut DVector<f64>,
+    force: &'a mut OVector<f64, P::Dof>,
     u0: &'a mut DVector<f64>,
 }
 
@@ -232,7 +232,7 @@ where
             desired,
             observer,
             compensated,
-            balance,
+            force,
             u0,
         } = self;
         if let Some(observer) = observer {
@@ -257,10 +257,15 @@ where
             StrategyOutput::Input => {
                 let M = plant.mass_matrix();
                 law.update(M, M, plant.input_matrix())?;
-                if observer.is_some() {
-                    // The law with Mbar = M and bbar = b balances r alone.
-                    law.unconstrained(compensated, plant.last_bias(), balance);
-                    *u0 += &*balance;
+                // Where other inputs can produce the same force, those that are fixed have to be replaced, and preferences count.
+                if observer.is_some() || law.redundancy() > 0 {
+                    force.fill(0.0);
+                    if observer.is_some() {
+                        *force += &*compensated;
+                        *force -= plant.last_bias();
+                    }
+                    plant.add_force(u0, force);
+                    law.input_for(force, u0);
                 }
             }
         }

@@ -104,8 +104,10 @@ where
     /// Whether the next step's state is predicted rather than measured, and the time since the last measurement, s.
     is_predicted: bool,
     unobserved: f64,
-    /// The input that balances a disturbance under state feedback.
-    balance: DVector<f64>,
+    /// Storage for a force, n entries.
+    force: OVector<f64, P::Dof>,
+    /// Storage for inputs, p entries.
+    previous: DVector<f64>,
     /// The limits without and with changed bounds of inputs, see [`set_input_bounds`](Self::set_input_bounds).
     limits: Option<(Limits, Option<Vec<f64>>)>,
     bounded: Option<Limited<Box<dyn Allocator>>>,

@@ -51,13 +51,14 @@ impl GovernorLimits {
         let margins = HoverMargins::new(vehicle)?;
         let g = vehicle.body.gravity().norm();
         let tilt = TILT.to_radians().min(PART * margins.tilt);
+        let sink = PART * margins.sink_acceleration;
         let limits = Self {
             speed: SPEED,
             climb: CLIMB,
             descent: DESCENT,
             acceleration: f64::INFINITY,
             lift: PART * margins.climb_acceleration,
-            sink: (PART * margins.sink_acceleration).min(0.3 * g),
+            sink: if g > 0.0 { sink.min(0.3 * g) } else { sink },
             jerk: JERK,
             tilt,
             yaw_rate: YAW_RATE.to_radians(),

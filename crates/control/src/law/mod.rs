@@ -367,33 +367,50 @@ where
     ) {
         let (one, zero) = (T::one(), T::zero());
         let f = &mut self.force;
-        if let Some(Products { ratio, gain }) = &self.constant {
+        if let Some(Products { ratio, .. }) = &self.constant {
             f.gemv(one, ratio, b, zero);
             *f -= b_bar;
-            u0.gemv(one, gain, f, zero);
-            if self.redundancy() > 0 {
-                *u0 += &self.offset;
-            }
         } else {
             f.copy_from(b_bar);
             self.drift.copy_from(b);
             self.mass.solve_mut(&mut self.drift);
             f.gemv(one, &self.M_bar, &self.drift, -one);
-            u0.gemv_tr(one, &self.A, f, zero);
-            if self.redundancy() == 0 {
-                self.metric.solve_mut(u0);
-                return;
+        }
+        self.produce(u0);
+    }
+
+    /// Writes the input (p entries) that produces this force (n entries), or that whose acceleration is nearest to the force's, `f = Mbar M^-1 b - bbar`
+    /// in (5.86b).
+    pub fn input_for(&mut self, force: &OVector<T, N>, u0: &mut OVector<T, P>) {
+        self.force.copy_from(force);
+        self.produce(u0);
+    }
+
+    /// Writes u0 for the force in storage.
+    fn produce(&mut self, u0: &mut OVector<T, P>) {
+        let (one, zero) = (T::one(), T::zero());
+        let f = &self.force;
+        if let Some(Products { gain, .. }) = &self.constant {
+            u0.gemv(one, gain, f, zero);
+            if self.redundancy() > 0 {
+                *u0 += &self.offset;
             }
-            // J J^T g in the first columns of the scratch matrix.
-            let mut parts = self.scratch.column_mut(0);
-            let rank = self.null_space.rank();
-            for (part, J) in parts.iter_mut().zip(self.factor.column_iter().take(rank)) {
-                *part = J.dot(u0);
-            }
-            u0.copy_from(&self.offset);
-            for (part, J) in parts.iter().zip(self.factor.column_iter().take(rank)) {
-                u0.axpy(*part, &J, one);
-            }
+            return;
+        }
+        u0.gemv_tr(one, &self.A, f, zero);
+        if self.redundancy() == 0 {
+            self.metric.solve_mut(u0);
+            return;
+        }
+        // J J^T g in the first columns of the scratch matrix.
+        let mut parts = self.scratch.column_mut(0);
+        let rank = self.null_space.rank();
+        for (part, J) in parts.iter_mut().zip(self.factor.column_iter().take(rank)) {
+            *part = J.dot(u0);
+        }
+        u0.copy_from(&self.offset);
+        for (part, J) in parts.iter().zip(self.factor.column_iter().take(rank)) {
+            u0.axpy(*part, &J, one);
         }
     }
 

@@ -28,7 +28,7 @@ impl ControllerSettings {
             .filter(GovernorLimits::are_valid);
         let reach = closed.and_then(|closed| Reach::of_loop(closed, vehicle));
         let (Some(usual), Some(reach)) = (usual, reach) else {
-            let message = "expected no such section: this vehicle does not come to rest in hover, or can move from there only one way";
+            let message = "expected no such section: this vehicle does not come to rest in hover, can move from there only one way, or its law saturates no input";
             return match chosen {
                 None => Ok(None),
                 Some(_) => Err(SettingsError::new("limits", message)),
@@ -36,6 +36,10 @@ impl ControllerSettings {
         };
         let chosen = chosen.unwrap_or_default();
         let mode = AttitudeMode::of_inputs(vehicle.rotors.input_matrix());
+        if mode == AttitudeMode::Level && chosen.tilt_deg.is_some() {
+            let message = "expected no such key: this vehicle moves without tilting; `acceleration` limits it";
+            return Err(SettingsError::new("tilt_deg", message).inside("limits"));
+        }
         let limits = chosen.limits(usual, mode, vehicle.body.gravity().norm());
         let reach = Reach {
             position: chosen.reach.unwrap_or(reach.position),

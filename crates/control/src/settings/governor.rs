@@ -90,8 +90,12 @@ impl GovernorLimitSettings {
             (AttitudeMode::ThrustAligned, Some(_)) => limits.acceleration_from_tilt(gravity),
             _ => usual.acceleration,
         };
+        let acceleration = match (self.acceleration, self.tilt_deg) {
+            (Some(chosen), Some(_)) => chosen.min(acceleration),
+            (chosen, _) => chosen.unwrap_or(acceleration),
+        };
         GovernorLimits {
-            acceleration: self.acceleration.unwrap_or(acceleration),
+            acceleration,
             ..limits
         }
     }

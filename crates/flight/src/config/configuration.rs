@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fly_control::analysis::ClosedLoop;
 use fly_control::governor::Governor;
 use fly_control::plant::SystemPlant;
+use fly_control::settings::SettingsError;
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
 use fly_control::{SystemPoint, Trajectory};
 use fly_mechanics::measurements::Measurements;
@@ -307,8 +308,25 @@ impl Configuration {
     /// # Errors
     /// The vehicle cannot follow it; located at the setting at fault.
     pub fn build_reference(&self, vehicle: &Vehicle) -> Result<Reference, ConfigError> {
-        let reference = self.reference.build(vehicle);
+        let reference = self.reference.build(vehicle).and_then(|reference| {
+            if let Reference::Planned(planned) = &reference {
+                self.check_end(planned.duration())?;
+            }
+            Ok(reference)
+        });
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
+    }
+
+    /// Rejects a reference that ends as it begins, as one point does, if the flight would end with it.
+    fn check_end(&self, end: Option<f64>) -> Result<(), SettingsError> {
+        let is_over = end.is_some_and(|end| end < 1.0 / self.flight.rate_hz);
+        if !is_over || self.flight.duration.is_some() {
+            return Ok(());
+        }
+        Err(SettingsError::new(
+            "kind",
+            "it ends as it begins, and the flight would end with it: expected `flight.duration`, a `hold` at the last point, or another point",
+        ))
     }
 
     /// The reference for a system.
@@ -319,7 +337,10 @@ impl Configuration {
         &self,
         system: &System,
     ) -> Result<Box<dyn Trajectory<SystemPoint>>, ConfigError> {
-        let reference = self.reference.build_for_system(system);
+        let reference = (self.reference.build_for_system(system)).and_then(|reference| {
+            self.check_end(reference.duration())?;
+            Ok(reference)
+        });
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn check(
     let system = &configuration.system;
     let level = system.model.neutral_configuration();
     let closed = ClosedLoop::new(system, &controller, &level);
+    configuration.build_governor(vehicle, closed.as_ref().ok())?;
     let told = closed
         .and_then(|closed| closed_loop::tell("poles in hover", &closed, configuration, findings));
     if let Err(error) = told {

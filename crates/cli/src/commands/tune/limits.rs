@@ -3,6 +3,7 @@
 use fly_control::ControllerSettings;
 use fly_control::analysis::{ClosedLoop, HoverMargins};
 use fly_control::settings::{GovernorLimitSettings, GovernorSettings, SettingsError};
+use fly_control::trajectory::AttitudeMode;
 use fly_mechanics::Vehicle;
 
 use crate::telemetry::{Table, significant};
@@ -55,6 +56,10 @@ pub(super) fn table(
     };
     let saturated = "1.5 times the error at which inputs saturate";
     let yaw_rate = limits.yaw_rate.to_degrees();
+    let tilts =
+        AttitudeMode::of_inputs(vehicle.rotors.input_matrix()) == AttitudeMode::ThrustAligned;
+    // Otherwise the acceleration alone counts.
+    let tilt_counts = tilts && (chosen.tilt_deg.is_some() || chosen.acceleration.is_none());
     for (key, unit, number, chosen, origin) in [
         ("speed", "m/s", limits.speed, chosen.speed, usual),
         ("climb", "m/s", limits.climb, chosen.climb, usual),
@@ -77,6 +82,9 @@ pub(super) fn table(
         ),
         ("reach", "m", reach, chosen.reach, saturated),
     ] {
+        if key == "tilt_deg" && !tilt_counts {
+            continue;
+        }
         let origin = chosen.map_or(origin, |_| "as configured");
         table.row(
             key,
