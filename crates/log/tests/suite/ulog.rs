@@ -167,6 +167,100 @@ fn all_motors_are_read() {
     }
 }
 
+/// A flight whose `actuator_outputs` are these, and its outputs at a frame in the middle.
+fn with_outputs(parameters: &[(&str, f32)], outputs: [f32; 8]) -> (Recording, Vec<f64>) {
+    let topic: (&str, &[&str]) = ("actuator_outputs", &["output[8]"]);
+    let bytes = made::flight_with(parameters, &[topic], |_| vec![(0, outputs.to_vec())]);
+    let recording = read(&bytes, &STRICT).unwrap();
+    let motors = recording.frames.get(100).unwrap().motors.to_vec();
+    (recording, motors)
+}
+
+/// Servos and passed through channels follow the motors of a mixer: the type of vehicle tells how many of these there are.
+#[test]
+fn only_the_motors_among_the_outputs_are_read() {
+    // Half of the throttle, a quarter; a servo, a payload that is off.
+    let outputs = [1500.0, 1250.0, 900.0, 1500.0, 1500.0, 1500.0, 1500.0, 0.0];
+    let thrusts = [0.5, 0.25, f64::NAN, 0.5, 0.5, 0.5, 0.5, f64::NAN];
+    for (kind, count) in [(2.0, 4), (13.0, 6), (14.0, 8), (15.0, 3)] {
+        let (recording, motors) = with_outputs(&[("MAV_TYPE", kind)], outputs);
+        assert_eq!(recording.motors.unwrap().count, count);
+        assert_eq!(format!("{motors:?}"), format!("{:?}", &thrusts[..count]));
+        let source = "actuator_outputs (1000 to 2000 us, THR_MDL_FAC 0)";
+        assert_eq!(note(&recording.notes, "motors"), Some(source));
+        let missing = note(&recording.notes, "missing topics").unwrap();
+        assert!(
+            missing.starts_with("actuator_motors, trajectory"),
+            "{missing}"
+        );
+    }
+    // The count of the allocation is better.
+    let known = [("MAV_TYPE", 2.0), ("CA_ROTOR_COUNT", 5.0)];
+    assert_eq!(with_outputs(&known, outputs).1.len(), 5);
+    // The first outputs of a coaxial helicopter are servos; vehicles that take off vertically differ.
+    for (parameters, told) in [
+        (
+            &[("MAV_TYPE", 3.0)][..],
+            "vehicles with MAV_TYPE 3 differ in this",
+        ),
+        (
+            &[("MAV_TYPE", 22.0)],
+            "vehicles with MAV_TYPE 22 differ in this",
+        ),
+        (&[], "the log has neither CA_ROTOR_COUNT nor MAV_TYPE"),
+    ] {
+        let (recording, motors) = with_outputs(parameters, outputs);
+        assert!(recording.motors.is_none() && motors.is_empty());
+        let expected = format!("not read: which of actuator_outputs are motors is unknown; {told}");
+        assert_eq!(note(&recording.notes, "motors"), Some(expected.as_str()));
+    }
+    // Without either topic, both are missing.
+    let recording = read(&made::flight_with(&[], &[], |_| Vec::new()), &STRICT).unwrap();
+    let missing = note(&recording.notes, "missing topics").unwrap();
+    assert!(
+        missing.starts_with("actuator_motors, actuator_outputs, trajectory"),
+        "{missing}"
+    );
+    assert_eq!(note(&recording.notes, "motors"), Some("not in the log"));
+}
+
+/// DShot counts from 1 to 1999, from `DSHOT_MIN` on where the motors run, and 0 is disarmed.
+#[test]
+fn outputs_are_read_in_their_own_unit() {
+    let half = f32::midpoint(109.0, 1999.0);
+    let shot = [
+        ("MAV_TYPE", 2.0),
+        ("DSHOT_CONFIG", 600.0),
+        ("DSHOT_MIN", 0.055),
+    ];
+    let outputs = [109.0, half, 1999.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let (recording, motors) = with_outputs(&shot, outputs);
+    assert_eq!(format!("{motors:?}"), "[0.0, 0.5, 1.0, NaN]");
+    let source = "actuator_outputs (109 to 1999 of DShot, THR_MDL_FAC 0)";
+    assert_eq!(note(&recording.notes, "motors"), Some(source));
+    // Without a smallest throttle, from 1 on.
+    let outputs = [1.0, 1000.0, 1999.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let (_, motors) = with_outputs(&shot[..2], outputs);
+    assert_eq!(format!("{motors:?}"), "[0.0, 0.5, 1.0, NaN]");
+    // Neither DShot nor pulses, as those of an ESC on a bus: what a servo behind the motors does is no matter.
+    for (value, servo, is_read) in [
+        (4000.0, 1500.0, false),
+        (300.0, 1500.0, false),
+        (1900.0, 9.0, true),
+    ] {
+        let outputs = [value, value, value, value, servo, 0.0, 0.0, 0.0];
+        let (recording, motors) = with_outputs(&shot[..1], outputs);
+        assert_eq!(
+            (recording.motors.is_some(), motors.len() == 4),
+            (is_read, is_read)
+        );
+        if !is_read {
+            let told = "not read: actuator_outputs are neither pulses of 800 to 2200 us nor DShot (DSHOT_CONFIG)";
+            assert_eq!(note(&recording.notes, "motors"), Some(told));
+        }
+    }
+}
+
 #[test]
 fn garbage_in_the_middle_is_skipped_and_counted() {
     let mut bytes = made::head();

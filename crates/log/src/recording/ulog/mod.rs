@@ -41,7 +41,6 @@ use super::source::Source;
 use super::stream::{Span, Stream};
 use super::{Kind, Options, Recording};
 use crate::error::LogError;
-use crate::origin::Motors;
 use fields::{
     ANGULAR_VELOCITY, ARMED, ATTITUDE, BATTERY, LOCAL_POSITION, MOTION, QUATERNION, VALID,
 };
@@ -132,15 +131,7 @@ pub fn open(
         return Err(LogError::Flags { path, offset, bits });
     }
     let topics = Topics::read(source, options.memory).map_err(failed)?;
-    let missing: Vec<String> = REQUIRED
-        .iter()
-        .chain(&OPTIONAL)
-        .filter(|name| !topics.has(name))
-        .map(|name| match topics.other_instance(name) {
-            Some(instance) => format!("{name} (only instance {instance} of it is logged)"),
-            None => (*name).to_owned(),
-        })
-        .collect();
+    let missing = missing(&topics);
     let unusable = |reason: String| LogError::Unusable {
         path: path.into(),
         reason,
@@ -181,7 +172,12 @@ pub fn open(
         });
     }
     let (flagged, left_out) = (sources.flagged, sources.left_out.clone());
-    let (motors, outputs) = motors::read(&topics).map_err(failed)?.unzip();
+    let found = motors::read(&topics).map_err(failed)?;
+    let motors_words = match &found {
+        Ok((motors, _)) => motors.source.clone(),
+        Err(why) => why.clone(),
+    };
+    let (motors, outputs) = found.ok().unzip();
     let resampled = Resampled::new(sources, grid, &topics, outputs).map_err(failed)?;
     let span = Span {
         count: grid.len(),
@@ -200,13 +196,32 @@ pub fn open(
             grid.step,
             flagged,
             &resampled,
-            motors.as_ref(),
+            motors_words,
             &missing,
         ),
         motors,
         frames: Stream::new(Box::new(resampled), span, &description),
         description,
     })
+}
+
+/// The required and optional topics that are not logged.
+fn missing(topics: &Topics) -> Vec<String> {
+    // Outputs stand in for motors.
+    let outputs = (!topics.has("actuator_motors")).then_some("actuator_outputs");
+    let [motors, others @ ..] = &OPTIONAL;
+    let names = REQUIRED
+        .iter()
+        .chain([motors])
+        .chain(&outputs)
+        .chain(others);
+    names
+        .filter(|name| !topics.has(name))
+        .map(|name| match topics.other_instance(name) {
+            Some(instance) => format!("{name} (only instance {instance} of it is logged)"),
+            None => (*name).to_owned(),
+        })
+        .collect()
 }
 
 /// The regular frame times in the autopilot's clock.
@@ -329,7 +344,7 @@ fn notes(
     step: i64,
     flagged: f64,
     resampled: &Resampled,
-    motors: Option<&Motors>,
+    motors: String,
     missing: &[String],
 ) -> Vec<(String, String)> {
     let mut notes = Vec::new();
@@ -357,10 +372,7 @@ fn notes(
         );
     }
     note("setpoints", setpoint_words(resampled.logged_setpoints()));
-    note(
-        "motors",
-        motors.map_or_else(|| "not in the log".into(), |motors| motors.source.clone()),
-    );
+    note("motors", motors);
     if let Some(count) = motors::too_many(topics) {
         let most = motors::MAX_MOTORS;
         note(

@@ -52,7 +52,7 @@ pub fn flight_with_motors(declared: &str, controls: &[f32], count: f32) -> Vec<u
     let mut topics = TOPICS;
     topics[3].1 = &fields;
     let mut bytes = Vec::new();
-    head_with(&mut bytes, &topics, count);
+    head_with(&mut bytes, &topics, &parameters(count));
     for k in 0..200 {
         let usual = tick(k);
         let last = 3 + 2 + 8 + 8 * 4;
@@ -121,13 +121,39 @@ pub fn flight_with_attitude_setpoints() -> Vec<u8> {
     bytes
 }
 
-fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
+/// A flight of 200 ticks as [`flight`], without its motors, with these parameters and further topics; `rows` tells the samples of these at a
+/// tick, each with the number of its topic among them.
+pub fn flight_with(
+    parameters: &[(&str, f32)],
+    further: &[(&str, &[&str])],
+    rows: impl Fn(u64) -> Vec<(u16, Vec<f32>)>,
+) -> Vec<u8> {
+    let measured = &TOPICS[..3];
     let mut bytes = Vec::new();
-    head_with(&mut bytes, topics, 4.0);
+    head_with(&mut bytes, &[measured, further].concat(), parameters);
+    for k in 0..200 {
+        let usual = tick(k);
+        let motors = 3 + 2 + 8 + 8 * 4;
+        bytes.extend(&usual[..usual.len() - motors]);
+        for (topic, values) in rows(k) {
+            bytes.extend(data(3 + topic, 1_000_000 + k * 20_000, &values));
+        }
+    }
     bytes
 }
 
-fn head_with(bytes: &mut Vec<u8>, topics: &[(&str, &[&str])], motors: f32) {
+fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    head_with(&mut bytes, topics, &parameters(4.0));
+    bytes
+}
+
+/// Of so many motors, which hover at 0.4.
+pub const fn parameters(motors: f32) -> [(&'static str, f32); 2] {
+    [("CA_ROTOR_COUNT", motors), ("MPC_THR_HOVER", 0.4)]
+}
+
+fn head_with(bytes: &mut Vec<u8>, topics: &[(&str, &[&str])], parameters: &[(&str, f32)]) {
     bytes.extend([0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1]);
     bytes.extend(1_000_000_u64.to_le_bytes());
     bytes.extend(record(b'B', &[0; 40]));
@@ -149,8 +175,9 @@ fn head_with(bytes: &mut Vec<u8>, topics: &[(&str, &[&str])], motors: f32) {
         body.extend(value.to_le_bytes());
         bytes.extend(record(b'P', &body));
     };
-    parameter("CA_ROTOR_COUNT", motors);
-    parameter("MPC_THR_HOVER", 0.4);
+    for (name, value) in parameters {
+        parameter(name, *value);
+    }
     for (id, (name, _)) in topics.iter().enumerate() {
         let mut body = vec![0];
         body.extend(u16::try_from(id).unwrap().to_le_bytes());

@@ -1,15 +1,19 @@
 //! Motor outputs as fractions of their maximum thrust.
 
+mod outputs;
+
 use std::cell::Cell;
 use std::io;
 
-use super::fields::{CONTROLS, HOVER_THRUST, OUTPUTS};
+use super::fields::{CONTROLS, HOVER_THRUST};
 use super::series::Series;
 use super::topics::{Topics, too_much};
 use crate::origin::{MotorGeometry, Motors};
 
 /// Largest number of motors that are read.
 pub const MAX_MOTORS: usize = CONTROLS.len();
+/// Why there are no motors in a log without any running one.
+const NOT_LOGGED: &str = "not in the log";
 
 /// The motors' outputs.
 #[derive(Debug)]
@@ -26,12 +30,14 @@ impl Outputs {
     }
 }
 
+/// Motors that are not read, and why.
+pub type Missing = String;
+
 /// Reads the motors and their outputs.
 ///
 /// PX4's `actuator_motors` are already fractions of the maximum thrust: the curve `THR_MDL_FAC` between thrust and
-/// motor signal is applied after them. `actuator_outputs` are motor signals in µs, so the curve is applied here:
-/// `thrust = f s² + (1 - f) s`, where `s` is the signal between its limits and `f = THR_MDL_FAC`.
-pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
+/// motor signal is applied after them. PX4 up to 1.12 has only [`actuator_outputs`](outputs).
+pub fn read(topics: &Topics) -> io::Result<Result<(Motors, Outputs), Missing>> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -44,40 +50,27 @@ pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
     let geometry = count
         .and_then(|count| geometry(topics, count))
         .unwrap_or_default();
-    let found = match from_motors(topics)? {
-        None => from_outputs(topics)?,
-        found => found,
+    let found = match from_motors(topics, count)? {
+        None => outputs::read(topics, count)?,
+        Some(found) => found,
     };
-    let Some((mut series, most, source)) = found else {
-        return Ok(None);
+    let (outputs, source) = match found {
+        Ok(found) => found,
+        Err(missing) => return Ok(Err(missing)),
     };
-    // Without the count: all motors that ever ran.
-    let last = Cell::new(None);
-    series.any(|sample| {
-        let ran = sample[..count.unwrap_or(most)]
-            .iter()
-            .rposition(|f| f.is_finite());
-        last.set(last.get().max(ran));
-        // If the count is known, one running motor suffices.
-        ran.is_some_and(|motor| count.is_some() || motor + 1 == most)
-    })?;
-    let Some(last) = last.get() else {
-        return Ok(None);
-    };
-    let count = count.unwrap_or(last + 1);
     let (hover, hover_source) = match (hover_estimate(topics)?, topics.parameter("MPC_THR_HOVER")) {
         (Some(hover), _) => (Some(hover), "median of hover_thrust_estimate"),
         (None, Some(hover)) => (Some(hover), "parameter MPC_THR_HOVER"),
         (None, None) => (None, ""),
     };
     let motors = Motors {
-        count,
+        count: outputs.count,
         geometry,
         hover: hover.filter(|h| (0.02..=1.0).contains(h)),
         hover_source: hover_source.to_owned(),
         source,
     };
-    Ok(Some((motors, Outputs { count, series })))
+    Ok(Ok((motors, outputs)))
 }
 
 /// Number of the vehicle's motors if it is larger than [`MAX_MOTORS`].
@@ -86,48 +79,40 @@ pub fn too_many(topics: &Topics) -> Option<f64> {
     count.filter(|&count| count > MAX_MOTORS as f64)
 }
 
-/// The outputs, how many of them may be motors if their number is unknown, and their source.
-type Found = Option<(Series<[f64; MAX_MOTORS]>, usize, String)>;
+/// The outputs and their source, or why there are none.
+type Found = Result<(Outputs, String), Missing>;
 
-fn from_motors(topics: &Topics) -> io::Result<Found> {
+/// `actuator_motors`; `None` if they are not logged. If their number is unknown, all that ever ran count.
+fn from_motors(topics: &Topics, count: Option<usize>) -> io::Result<Option<Found>> {
     let series = Series::with(topics, "actuator_motors", CONTROLS, 1, Some)?;
-    Ok(series.map(|series| {
-        let source = "actuator_motors (fractions of the maximum thrust)";
-        (series, MAX_MOTORS, source.into())
+    let Some(mut series) = series else {
+        return Ok(None);
+    };
+    let ran = last_running(&mut series, count)?;
+    Ok(Some(match ran {
+        None => Err(NOT_LOGGED.to_owned()),
+        Some(ran) => {
+            let source = "actuator_motors (fractions of the maximum thrust)";
+            let count = count.unwrap_or(ran);
+            Ok((Outputs { count, series }, source.to_owned()))
+        }
     }))
 }
 
-fn from_outputs(topics: &Topics) -> io::Result<Found> {
-    let limit = |name: &str, default: f64| {
-        topics
-            .parameter(name)
-            .filter(|v| *v > 0.0)
-            .unwrap_or(default)
-    };
-    let (low, high) = (
-        limit("PWM_MIN", limit("PWM_MAIN_MIN", 1000.0)),
-        limit("PWM_MAX", limit("PWM_MAIN_MAX", 2000.0)),
-    );
-    let factor = topics
-        .parameter("THR_MDL_FAC")
-        .unwrap_or(0.0)
-        .clamp(0.0, 1.0);
-    let fraction = move |row: [f64; MAX_MOTORS]| {
-        Some(row.map(|signal| {
-            // 0 and the disarmed value, below the lower limit, mean off.
-            if signal.is_nan() || signal < low {
-                return f64::NAN;
-            }
-            let s = ((signal - low) / (high - low)).min(1.0);
-            factor * s * s + (1.0 - factor) * s
-        }))
-    };
-    let series = Series::with(topics, "actuator_outputs", OUTPUTS, 1, fraction)?;
-    Ok(series.map(|series| {
-        let source = format!("actuator_outputs ({low} to {high} us, THR_MDL_FAC {factor})");
-        // Servos follow the eight main outputs.
-        (series, 8, source)
-    }))
+/// Number of motors up to the last one that ever ran; `None` if none did. With a known count, one that ran suffices.
+fn last_running(
+    series: &mut Series<[f64; MAX_MOTORS]>,
+    count: Option<usize>,
+) -> io::Result<Option<usize>> {
+    let last = Cell::new(None);
+    series.any(|sample| {
+        let ran = sample[..count.unwrap_or(MAX_MOTORS)]
+            .iter()
+            .rposition(|f| f.is_finite());
+        last.set(last.get().max(ran.map(|motor| motor + 1)));
+        ran.is_some_and(|motor| count.is_some() || motor + 1 == MAX_MOTORS)
+    })?;
+    Ok(last.get())
 }
 
 /// `CA_ROTOR{i}_PX`, `_PY`, `_KM`: FRD, and the moment coefficient is positive for a rotor that turns
