@@ -693,6 +693,70 @@ fn check(recording: &Recording, expected: &Expected) {
     );
 }
 
+/// North at 2 m/s and 3 m/s², as PX4 up to 1.13 wrote it; the controller's output beside it adds feedback.
+#[test]
+fn old_setpoints_are_those_of_the_trajectory() {
+    let motion: &[&str] = &["x", "y", "z", "vx", "vy", "vz", "acceleration[3]"];
+    let topics = [
+        ("trajectory_setpoint", motion),
+        ("vehicle_local_position_setpoint", motion),
+    ];
+    let wanted = |x: f32| vec![x, 1.0, -3.0, 2.0, 0.0, -0.5, 3.0, 0.0, -1.0];
+    let output = |x: f32| vec![x, 1.0, -3.0, 9.0, 9.0, 9.0, 0.0, 0.0, 0.0];
+    let rows = |k: u64| {
+        let x = 0.04 * k as f32;
+        vec![(0, wanted(x)), (1, output(x))]
+    };
+    let recording = read(&made::flight_with(&[], &topics, rows), &STRICT).unwrap();
+    let values = |recording: &Recording, of: &str| group(recording, 100, of);
+    let position = [4.0, -1.0, 3.0];
+    assert_close(
+        &values(&recording, "setpoint.position"),
+        &position,
+        1e-6,
+        "position",
+    );
+    assert_close(
+        &values(&recording, "setpoint.velocity"),
+        &[2.0, 0.0, 0.5],
+        1e-6,
+        "velocity",
+    );
+    assert_close(
+        &values(&recording, "setpoint.acceleration"),
+        &[3.0, 0.0, 1.0],
+        1e-6,
+        "acceleration",
+    );
+    let told = note(&recording.notes, "setpoints").unwrap();
+    assert!(told.starts_with("position: logged; "), "{told}");
+
+    // The output alone has the position: the velocity of the feedback is nobody's setpoint.
+    let rows = |k: u64| vec![(0, output(0.04 * k as f32))];
+    let recording = read(&made::flight_with(&[], &topics[1..], rows), &STRICT).unwrap();
+    assert_close(
+        &values(&recording, "setpoint.position"),
+        &position,
+        1e-6,
+        "position",
+    );
+    for of in ["setpoint.velocity", "setpoint.acceleration"] {
+        assert!(
+            values(&recording, of).iter().all(|value| value.is_nan()),
+            "{of}"
+        );
+        let index = recording.description.find_group(of).unwrap();
+        assert!(
+            !recording.frames.get(100).unwrap().groups[index].valid,
+            "{of}"
+        );
+    }
+    let told = note(&recording.notes, "setpoints").unwrap();
+    let expected = "position: logged (of vehicle_local_position_setpoint, whose velocity is the controller's output: velocity and \
+        acceleration are unknown); attitude: smoothed flown path";
+    assert_eq!(told, expected);
+}
+
 #[test]
 fn a_real_quadrotor_agrees_with_pyulog() {
     let Some(path) = foreign("px4ulogrs_quadrotor_local.ulg") else {

@@ -7,8 +7,8 @@ pub const WANTED: &[(&str, &[&[&str]])] = &[
     ("vehicle_angular_velocity", &[&ANGULAR_VELOCITY]),
     ("actuator_motors", &[&CONTROLS]),
     ("actuator_outputs", &[&OUTPUTS]),
-    ("trajectory_setpoint", &[&TRAJECTORY]),
-    ("vehicle_local_position_setpoint", &[&MOTION]),
+    ("trajectory_setpoint", &[&TRAJECTORY, &OLD_TRAJECTORY]),
+    ("vehicle_local_position_setpoint", &[&POSITION]),
     ("vehicle_attitude_setpoint", &[&ATTITUDE_SETPOINT]),
     ("vehicle_rates_setpoint", &[&RATES_SETPOINT]),
     ("battery_status", &[&BATTERY]),
@@ -16,7 +16,7 @@ pub const WANTED: &[(&str, &[&[&str]])] = &[
     ("hover_thrust_estimate", &[&HOVER_THRUST]),
 ];
 
-/// Position and velocity, of `vehicle_local_position` and its setpoint.
+/// Position and velocity of `vehicle_local_position`.
 pub const MOTION: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
 /// Position, velocity and counters of resets of `vehicle_local_position`.
 pub const LOCAL_POSITION: [&str; 10] = {
@@ -67,6 +67,17 @@ pub const TRAJECTORY: [&str; 9] = [
     "acceleration[1]",
     "acceleration[2]",
 ];
+/// The same of PX4 up to 1.13.
+pub const OLD_TRAJECTORY: [&str; 9] = {
+    let [x, y, z, vx, vy, vz] = MOTION;
+    let [.., ax, ay, az] = TRAJECTORY;
+    [x, y, z, vx, vy, vz, ax, ay, az]
+};
+/// The position of `vehicle_local_position_setpoint`.
+pub const POSITION: [&str; 3] = {
+    let [x, y, z, ..] = MOTION;
+    [x, y, z]
+};
 /// Fields of `actuator_motors`, one for each motor.
 pub const CONTROLS: [&str; 12] = [
     "control[0]",

@@ -371,7 +371,7 @@ fn notes(
             format!("{:.3} s that the logger lost", topics.dropout),
         );
     }
-    note("setpoints", setpoint_words(resampled.logged_setpoints()));
+    note("setpoints", setpoint_words(resampled));
     note("motors", motors);
     if let Some(count) = motors::too_many(topics) {
         let most = motors::MAX_MOTORS;
@@ -383,9 +383,9 @@ fn notes(
     notes
 }
 
-/// Describes the source of the setpoints: the numbers of frames with logged position and attitude, out of all frames.
-fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
-    let Some(([position, attitude], count)) = logged else {
+/// Describes the source of the setpoints.
+fn setpoint_words(resampled: &Resampled) -> String {
+    let Some(([position, attitude], count)) = resampled.logged_setpoints() else {
         return "none: too few frames".into();
     };
     let share = |logged: usize| match logged {
@@ -396,11 +396,11 @@ fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
             100.0 * some as f64 / count as f64
         ),
     };
-    format!(
-        "position: {}; attitude: {}",
-        share(position),
-        share(attitude)
-    )
+    let (mut position, attitude) = (share(position), share(attitude));
+    if let Some(words) = resampled.path_words() {
+        position = format!("{position} ({words})");
+    }
+    format!("position: {position}; attitude: {attitude}")
 }
 
 /// Describes the parts that could not be read, of a log that starts at this time.

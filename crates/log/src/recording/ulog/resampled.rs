@@ -13,7 +13,7 @@ use super::motors::{MAX_MOTORS, Outputs};
 use super::series::{Motion, Series};
 use super::setpoints::{Flown, Setpoint, Setpoints};
 use super::topics::{Topics, too_much};
-use super::{GROUPS, Grid, Sources, armed, battery};
+use super::{GROUPS, Grid, Sources, armed, battery, finite};
 use crate::Status;
 use crate::recording::frames::Frame;
 use crate::recording::stream::Ticks;
@@ -153,6 +153,11 @@ impl Resampled {
         (self.setpoints.as_ref()).map(|_| (self.logged, self.grid.len()))
     }
 
+    /// Where the logged positions are from, if not from `trajectory_setpoint`.
+    pub fn path_words(&self) -> Option<&'static str> {
+        (self.setpoints.as_ref()).and_then(Setpoints::path_words)
+    }
+
     /// Computes the block that begins with the next frame. Every time is evaluated once, in order.
     fn compute(&mut self) -> io::Result<()> {
         let count = self.grid.len();
@@ -221,7 +226,7 @@ impl Ticks for Resampled {
             values.extend_from_slice(data.unwrap_or(&[f64::NAN; 4][..width]));
             groups.push(GroupStatus {
                 stamp,
-                valid: data.is_some(),
+                valid: data.is_some_and(finite),
             });
         };
         let (motion, attitude) = self.block.measured[k - self.block.around.start];

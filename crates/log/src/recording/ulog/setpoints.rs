@@ -6,11 +6,11 @@ use std::ops::Range;
 use fly_lie::UnitQuaternion;
 use fly_mavlink::frames;
 
-use super::Grid;
-use super::fields::{ATTITUDE_SETPOINT, MOTION, RATES_SETPOINT, TRAJECTORY};
+use super::fields::{ATTITUDE_SETPOINT, OLD_TRAJECTORY, POSITION, RATES_SETPOINT, TRAJECTORY};
 use super::series::{Attitude, Series, rotation};
 use super::smooth::Smoother;
 use super::topics::Topics;
+use super::{Grid, finite};
 
 /// Half-width of the position fit, s.
 const POSITION_REACH: f64 = 0.5;
@@ -65,15 +65,15 @@ impl Flown<'_> {
 pub struct Setpoint {
     /// Position, world frame, m.
     pub position: [f64; 3],
-    /// Velocity, world frame, m/s.
+    /// Velocity, world frame, m/s; NaN if it is unknown.
     pub velocity: [f64; 3],
-    /// Acceleration, world frame, m/s².
+    /// Acceleration, world frame, m/s²; NaN if it is unknown.
     pub acceleration: [f64; 3],
     /// World from body.
     pub rotation: UnitQuaternion<f64>,
     /// Angular velocity, body frame, rad/s.
     pub angular_velocity: [f64; 3],
-    /// Whether position, velocity and acceleration are logged.
+    /// Whether the position is logged, with velocity and acceleration as far as they are known.
     pub position_logged: bool,
     /// Whether attitude and angular velocity are logged.
     pub attitude_logged: bool,
@@ -84,7 +84,7 @@ pub struct Setpoint {
 pub struct Setpoints {
     path: Smoother,
     turn: Smoother,
-    logged_path: Option<Series<Option<Path>>>,
+    logged_path: Option<LoggedPath>,
     logged_attitudes: Option<Series<Attitude>>,
     /// Acro mode has rate setpoints only, no attitude setpoints.
     rates: Option<Series<[f64; 3]>>,
@@ -137,8 +137,16 @@ impl Setpoints {
 
     /// The logged position, velocity and acceleration at a time.
     fn path(&mut self, time: i64) -> io::Result<Option<Path>> {
-        let series = self.logged_path.as_mut();
-        series.map_or(Ok(None), |series| at(series, time))
+        let logged = self.logged_path.as_mut();
+        logged.map_or(Ok(None), |logged| at(&mut logged.series, time))
+    }
+
+    /// Where the logged positions are from, if not from `trajectory_setpoint`.
+    pub fn path_words(&self) -> Option<&'static str> {
+        let logged = self.logged_path.as_ref();
+        (logged.is_some_and(|logged| logged.is_output)).then_some(
+            "of vehicle_local_position_setpoint, whose velocity is the controller's output: velocity and acceleration are unknown",
+        )
     }
 
     /// Whether position and attitude are logged at a time.
@@ -198,41 +206,52 @@ impl Setpoints {
 
 type Path = [[f64; 3]; 3];
 
-/// Position, velocity and acceleration from `trajectory_setpoint`, else position and velocity from
-/// `vehicle_local_position_setpoint`. A sample counts if its position is finite; a velocity or acceleration that is not
-/// finite is zero.
-fn logged_path(topics: &Topics) -> io::Result<Option<Series<Option<Path>>>> {
-    let trajectory = Series::new(topics, "trajectory_setpoint", TRAJECTORY, |r: [f64; 9]| {
-        Some(path([
-            [r[0], r[1], r[2]],
-            [r[3], r[4], r[5]],
-            [r[6], r[7], r[8]],
-        ]))
-    })?;
-    if let Some(mut series) = trajectory
-        && series.any(Option::is_some)?
-    {
-        return Ok(Some(series));
-    }
-    let local = Series::new(
-        topics,
-        "vehicle_local_position_setpoint",
-        MOTION,
-        |r: [f64; 6]| Some(path([[r[0], r[1], r[2]], [r[3], r[4], r[5]], [0.0; 3]])),
-    )?;
-    if let Some(mut series) = local
-        && series.any(Option::is_some)?
-    {
-        return Ok(Some(series));
-    }
-    Ok(None)
+/// The logged positions.
+#[derive(Debug)]
+struct LoggedPath {
+    series: Series<Option<Path>>,
+    /// Whether they are an output of the position controller instead of its input.
+    is_output: bool,
 }
 
-/// A logged sample in our frames. A sample without a position is a gap.
-fn path(ned: Path) -> Option<Path> {
-    let finite = |v: [f64; 3]| v.iter().all(|c| c.is_finite());
-    let or_zero = |v: [f64; 3]| v.map(|c| if c.is_finite() { c } else { 0.0 });
-    finite(ned[0]).then(|| [ned[0], or_zero(ned[1]), or_zero(ned[2])].map(frames::nwu_from_ned))
+/// Position, velocity and acceleration from `trajectory_setpoint`, else the position from
+/// `vehicle_local_position_setpoint`: the velocity of this includes the controller's feedback.
+fn logged_path(topics: &Topics) -> io::Result<Option<LoggedPath>> {
+    const TOPIC: &str = "trajectory_setpoint";
+    let trajectory = match Series::new(topics, TOPIC, TRAJECTORY, |row| Some(path(row)))? {
+        None => Series::with(topics, TOPIC, OLD_TRAJECTORY, 6, |row| Some(path(row)))?,
+        found => found,
+    };
+    let some = |series: Option<Series<Option<Path>>>, is_output: bool| {
+        let Some(mut series) = series else {
+            return Ok(None);
+        };
+        let is_there = series.any(Option::is_some)?;
+        io::Result::Ok(is_there.then_some(LoggedPath { series, is_output }))
+    };
+    if let Some(trajectory) = some(trajectory, false)? {
+        return Ok(Some(trajectory));
+    }
+    let unknown = [f64::NAN; 3];
+    let output = Series::new(
+        topics,
+        "vehicle_local_position_setpoint",
+        POSITION,
+        move |position: [f64; 3]| {
+            let position = finite(&position).then(|| frames::nwu_from_ned(position));
+            Some(position.map(|position| [position, unknown, unknown]))
+        },
+    )?;
+    some(output, true)
+}
+
+/// A sample of `trajectory_setpoint` in our frames. One without a position is a gap; a velocity or acceleration that is not
+/// finite is zero.
+fn path(row: [f64; 9]) -> Option<Path> {
+    let [x, y, z, rest @ ..] = row;
+    let [vx, vy, vz, ax, ay, az] = rest.map(|c| if c.is_finite() { c } else { 0.0 });
+    let ned = [[x, y, z], [vx, vy, vz], [ax, ay, az]];
+    finite(&ned[0]).then(|| ned.map(frames::nwu_from_ned))
 }
 
 /// Linear between two samples that both have a position.
