@@ -34,10 +34,42 @@ pub struct Motors {
 /// length 1.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct MotorGeometry {
-    /// Forward of the centre, body x (FLU), m or arbitrary unit.
+    /// Forward of the centre of mass, body x (FLU), m or arbitrary unit.
     pub x: f64,
-    /// Left of the centre, body y (FLU), m or arbitrary unit.
+    /// Left of the centre of mass, body y (FLU), m or arbitrary unit.
     pub y: f64,
-    /// Torque about body z (FLU) over thrust, m or arbitrary unit.
+    /// Above the centre of mass, body z (FLU), m or arbitrary unit.
+    #[serde(default)]
+    pub z: f64,
+    /// Direction of the thrust, a unit vector in the body frame (FLU).
+    #[serde(default = "MotorGeometry::up")]
+    pub axis: [f64; 3],
+    /// Torque about the axis over thrust, m or arbitrary unit.
     pub yaw_ratio: f64,
+}
+
+impl MotorGeometry {
+    /// Largest angle between the vertical and a motor that lifts: its cosine.
+    const LIFTING: f64 = 0.5;
+
+    /// The direction of most motors.
+    const fn up() -> [f64; 3] {
+        [0.0, 0.0, 1.0]
+    }
+
+    /// A motor that points up.
+    pub const fn upright([x, y]: [f64; 2], yaw_ratio: f64) -> Self {
+        Self {
+            x,
+            y,
+            z: 0.0,
+            axis: Self::up(),
+            yaw_ratio,
+        }
+    }
+
+    /// Whether it carries the vehicle in hover; a pusher of a vehicle that takes off vertically does not.
+    pub fn lifts(&self) -> bool {
+        self.axis[2] > Self::LIFTING
+    }
 }

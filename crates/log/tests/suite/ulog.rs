@@ -261,6 +261,58 @@ fn outputs_are_read_in_their_own_unit() {
     }
 }
 
+/// PX4's body axes point down and to the right, and rotors up unless their airframe or their parameters say otherwise.
+#[test]
+fn motors_have_positions_and_axes() {
+    let geometry = |more: &[(&str, f32)]| {
+        let rotors = [
+            ("CA_ROTOR_COUNT", 2.0),
+            ("CA_ROTOR0_PX", 1.0),
+            ("CA_ROTOR0_PY", 2.0),
+            ("CA_ROTOR0_PZ", 3.0),
+            ("CA_ROTOR0_KM", 0.5),
+            ("CA_ROTOR1_PX", -1.0),
+            ("CA_ROTOR1_PY", 0.0),
+            ("CA_ROTOR1_KM", -0.5),
+        ];
+        let bytes = made::flight_with(
+            &[&rotors, more].concat(),
+            &[("actuator_motors", &["control[2]"])],
+            |_| vec![(0, vec![0.5, 0.5])],
+        );
+        read(&bytes, &STRICT).unwrap().motors.unwrap().geometry
+    };
+    let up = [0.0, 0.0, 1.0];
+    let plain = geometry(&[]);
+    let first = fly_log::MotorGeometry {
+        z: -3.0,
+        ..fly_log::MotorGeometry::upright([1.0, -2.0], -0.5)
+    };
+    let second = fly_log::MotorGeometry::upright([-1.0, 0.0], 0.5);
+    assert_eq!(plain, [first, second]);
+    assert!(plain.iter().all(|motor| motor.axis == up && motor.lifts()));
+    // Only the direction counts.
+    let axis = [
+        ("CA_ROTOR0_AX", 4.0),
+        ("CA_ROTOR0_AY", 3.0),
+        ("CA_ROTOR0_AZ", 0.0),
+    ];
+    let leaning = geometry(&axis);
+    assert_close(&leaning[0].axis, &[0.8, -0.6, 0.0], 1e-12, "axis");
+    assert_eq!((leaning[0].lifts(), leaning[1].axis), (false, up));
+    for (airframe, expected) in [(0.0, [0.8, -0.6, 0.0]), (1.0, [1.0, 0.0, 0.0]), (4.0, up)] {
+        let of_airframe = geometry(&[&axis[..], &[("CA_AIRFRAME", airframe)]].concat());
+        assert_close(
+            &of_airframe[0].axis,
+            &expected,
+            1e-12,
+            "axis of the airframe",
+        );
+    }
+    // PX4 ignores a rotor without an axis: what the others do is unknown then.
+    assert_eq!(geometry(&[("CA_ROTOR1_AZ", 0.0)]), []);
+}
+
 #[test]
 fn garbage_in_the_middle_is_skipped_and_counted() {
     let mut bytes = made::head();

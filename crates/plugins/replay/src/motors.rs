@@ -1,22 +1,23 @@
 //! Converts the recorded motors of another vehicle to thrusts of the configured one.
 //!
-//! A log holds each motor's thrust as a fraction of its maximum, and the positions of the motors. The configured vehicle may
+//! A log holds each motor's thrust as a fraction of its maximum, and the positions and axes of the motors. The configured vehicle may
 //! have another geometry (PX4's quadcopters fly "x", ours "plus"), size and weight. To make the commands
 //! comparable, the recorded motors are replaced by those thrusts of the *configured* rotors that
 //! have the same collective thrust and the same torques:
 //!
 //! ```text
-//! w = [0, 0, sum f, sum r x f, sum k f],   u = B⁺ w
+//! w = [sum f a, sum f (r x a + k a)],   u = B⁺ w
 //! ```
 //!
-//! with the recorded arms and yaw ratios scaled to the configured vehicle's mean ones (many autopilots are configured with arms of
-//! length 1, which only give directions) and `B⁺` the pseudo-inverse of the configured input matrix, exact for
-//! four upright rotors. The scale of `f` is chosen so that the recorded hover output carries the weight of the configured vehicle.
+//! with the axes `a` and the recorded arms `r` from the centre of mass and yaw ratios `k`, scaled to the configured vehicle's mean
+//! ones (many autopilots are configured with arms of length 1, which only give directions), and `B⁺` the pseudo-inverse of the
+//! configured input matrix, exact for four upright rotors. The scale of `f` is chosen so that the recorded hover output of the
+//! motors that lift carries the weight of the configured vehicle.
 
 use fly_hal::Error;
 use fly_log::{MotorGeometry, Motors};
 use fly_mechanics::{PseudoInverse, Rotors, Vehicle};
-use nalgebra::{DMatrix, DVector, Vector6};
+use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 
 use crate::settings::MotorSettings;
 
@@ -27,6 +28,8 @@ pub struct Thrusts {
     /// Inputs of the configured vehicle from the recorded motors' thrusts, input x motors.
     map: DMatrix<f64>,
     thrust_max: f64,
+    /// Motors that may be off in flight, as a pusher is in hover.
+    may_rest: Vec<bool>,
     forces: DVector<f64>,
     input: DVector<f64>,
     /// Describes how they are determined.
@@ -51,14 +54,17 @@ impl Thrusts {
             input: DVector::zeros(map.nrows()),
             map,
             thrust_max,
+            may_rest: may_rest(motors),
             words: format!("{map_words}; {scale_words}"),
         })
     }
 
-    /// The commands for these outputs; NaN if a motor is off or unknown.
+    /// The commands for these outputs; NaN if a motor that lifts is off or unknown.
     pub fn commands(&mut self, outputs: &[f64], commands: &mut [f64]) {
-        for (force, output) in self.forces.iter_mut().zip(outputs) {
-            *force = output * self.thrust_max;
+        let motors = outputs.iter().zip(&self.may_rest);
+        for (force, (output, may_rest)) in self.forces.iter_mut().zip(motors) {
+            let rests = *may_rest && output.is_nan();
+            *force = if rests { 0.0 } else { output * self.thrust_max };
         }
         self.map.mul_to(&self.forces, &mut self.input);
         if self.input.iter().all(|value| value.is_finite()) {
@@ -68,6 +74,22 @@ impl Thrusts {
             commands.fill(f64::NAN);
         }
     }
+}
+
+/// Which motors may be off in flight: all that do not lift, if there are others.
+fn may_rest(motors: &Motors) -> Vec<bool> {
+    let lifts = |i: usize| motors.geometry.get(i).is_none_or(MotorGeometry::lifts);
+    let any = (0..motors.count).any(lifts);
+    (0..motors.count).map(|i| any && !lifts(i)).collect()
+}
+
+/// Number of motors that lift, each counted by the part of its thrust that is vertical.
+fn lifting(motors: &Motors) -> f64 {
+    if motors.geometry.len() != motors.count {
+        return motors.count as f64;
+    }
+    let lifting = motors.geometry.iter().filter(|motor| motor.lifts());
+    lifting.map(|motor| motor.axis[2]).sum()
 }
 
 /// Thrust of a recorded motor at full output, N.
@@ -99,9 +121,10 @@ fn thrust_max(
             .hover
             .map(|hover| (hover, motors.hover_source.as_str())),
     };
-    if let Some((hover, source)) = hover {
+    let lifting = lifting(motors);
+    if let Some((hover, source)) = hover.filter(|_| lifting > 0.0) {
         let weight = vehicle.body.inertia().mass() * vehicle.body.gravity().norm();
-        let thrust = weight / (motors.count as f64 * hover);
+        let thrust = weight / (lifting * hover);
         let words = format!(
             "{thrust:.3} N at full output, such that the hover output {hover:.3} ({source}) carries the configured {weight:.2} N"
         );
@@ -190,7 +213,8 @@ fn by_order(order: &[usize], vehicle: &Vehicle, motors: usize) -> DMatrix<f64> {
     map
 }
 
-/// Wrenches of the recorded motors at 1 N each, scaled to the configured vehicle, 6 x motors.
+/// Wrenches of the recorded motors at 1 N each, scaled to the configured vehicle, 6 x motors. The arms of the motors that lift
+/// determine the scale.
 fn wrench_of(geometry: &[MotorGeometry], vehicle: &Vehicle) -> DMatrix<f64> {
     let rotors = vehicle.rotors.as_slice();
     let centre = vehicle.body.inertia().center_of_mass();
@@ -200,27 +224,19 @@ fn wrench_of(geometry: &[MotorGeometry], vehicle: &Vehicle) -> DMatrix<f64> {
             .map(|rotor| (rotor.position - centre).xy().norm()),
     );
     let yaw = mean(rotors.iter().map(|rotor| rotor.drag_ratio.abs()));
-    let middle = (
-        mean(geometry.iter().map(|m| m.x)),
-        mean(geometry.iter().map(|m| m.y)),
-    );
-    let recorded_arm = mean(
-        geometry
-            .iter()
-            .map(|m| (m.x - middle.0).hypot(m.y - middle.1)),
-    );
-    let recorded_yaw = mean(geometry.iter().map(|m| m.yaw_ratio.abs()));
+    let lifting = || geometry.iter().filter(|motor| motor.lifts());
+    let recorded_arm = mean(lifting().map(|m| m.x.hypot(m.y)));
+    let recorded_yaw = mean(lifting().map(|m| m.yaw_ratio.abs()));
     let ratio = |to: f64, from: f64| if from > 0.0 { to / from } else { 0.0 };
     let (arm, yaw) = (ratio(arm, recorded_arm), ratio(yaw, recorded_yaw));
     let columns: Vec<_> = geometry
         .iter()
         .map(|m| {
-            let (x, y) = (
-                centre.x + arm * (m.x - middle.0),
-                centre.y + arm * (m.y - middle.1),
-            );
-            // r x [0, 0, 1] = [y, -x, 0]
-            Vector6::new(0.0, 0.0, 1.0, y, -x, yaw * m.yaw_ratio)
+            let axis = Vector3::from(m.axis);
+            let lever = centre + arm * Vector3::new(m.x, m.y, m.z);
+            let torque = lever.cross(&axis) + yaw * m.yaw_ratio * axis;
+            let [[fx, fy, fz], [tx, ty, tz]] = [axis, torque].map(Into::into);
+            Vector6::new(fx, fy, fz, tx, ty, tz)
         })
         .collect();
     DMatrix::from_fn(6, columns.len(), |row, column| columns[column][row])
@@ -255,7 +271,7 @@ mod tests {
 
     /// PX4's quad x in FLU with arms of 1: front right, rear left, front left, rear right.
     fn x_motors() -> Motors {
-        let motor = |x: f64, y: f64, yaw_ratio: f64| MotorGeometry { x, y, yaw_ratio };
+        let motor = |x: f64, y: f64, yaw_ratio: f64| MotorGeometry::upright([x, y], yaw_ratio);
         Motors {
             count: 4,
             geometry: vec![
@@ -323,6 +339,56 @@ mod tests {
                 .iter()
                 .all(|value| value.is_nan())
         );
+    }
+
+    /// A vehicle that takes off vertically, with a pusher at its tail: this is off in hover, lifts nothing, and is no arm.
+    fn with_pusher() -> Motors {
+        let mut motors = x_motors();
+        motors.count = 5;
+        motors.geometry.push(MotorGeometry {
+            axis: [1.0, 0.0, 0.0],
+            ..MotorGeometry::upright([-3.0, 0.0], 0.0)
+        });
+        motors
+    }
+
+    #[test]
+    fn a_pusher_carries_nothing() {
+        let settings = MotorSettings::default();
+        for pusher in [f64::NAN, 0.0, 1.0] {
+            let outputs = [0.6, 0.4, 0.6, 0.4, pusher];
+            let found = commands(&with_pusher(), &settings, &outputs);
+            assert_close(&found, convert([0.6, 0.4, 0.6, 0.4]));
+        }
+        // One that lifts may not be unknown.
+        let found = commands(&with_pusher(), &settings, &[0.5, f64::NAN, 0.5, 0.5, 0.5]);
+        assert!(found.iter().all(|value| value.is_nan()));
+    }
+
+    /// Motors that lean inwards carry the vertical part of their thrust, here 0.8, and upright rotors have no other.
+    #[test]
+    fn a_leaning_motor_lifts_by_its_vertical_part() {
+        let mut motors = x_motors();
+        for motor in &mut motors.geometry {
+            motor.axis = [-0.6 * motor.x.signum(), 0.0, 0.8];
+        }
+        let hover = commands(&motors, &MotorSettings::default(), &[0.5; 4]);
+        assert_close(&hover, [9.81 / 4.0; 4]);
+        let settings: MotorSettings = toml::from_str("thrust_max = 1.0").unwrap();
+        assert_close(&commands(&motors, &settings, &[1.0; 4]), [0.8; 4]);
+    }
+
+    /// The centre of mass is behind the middle of the motors: in hover the rear ones push more. PX4's positions count from it.
+    #[test]
+    fn motors_count_from_the_centre_of_mass() {
+        let mut motors = x_motors();
+        for motor in &mut motors.geometry {
+            motor.x += 0.5;
+        }
+        // Arms of 1.5 in front and of 0.5 behind balance at a third of the thrust.
+        let settings: MotorSettings = toml::from_str("thrust_max = 1.0").unwrap();
+        let found = commands(&motors, &settings, &[0.25, 0.75, 0.25, 0.75]);
+        assert_close(&found, [0.5; 4]);
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     collector.finish()
 }
 
-/// The vehicle described by the autopilot's parameters: the positions of its motors.
+/// The vehicle described by the autopilot's parameters: the positions and axes of its motors.
 fn of_motors(name: &str, motors: &Motors) -> Scene {
     let mut scene = Scene::unknown(vec![name.to_owned()]);
     let reach = |x: f64, y: f64| x.hypot(y);
@@ -102,7 +102,7 @@ fn of_motors(name: &str, motors: &Motors) -> Scene {
     let hub = Shape::hub(size);
     let bars = motors.geometry.iter().map(|motor| Shape::Rod {
         from: [0.0; 3],
-        to: [motor.x, motor.y, 0.0],
+        to: [motor.x, motor.y, motor.z],
         radius: 0.035 * size,
     });
     scene.bodies[0].shapes = (std::iter::once(hub).chain(bars)).map(Into::into).collect();
@@ -111,8 +111,8 @@ fn of_motors(name: &str, motors: &Motors) -> Scene {
         .map(|(i, motor)| RotorShape {
             name: format!("motor {i}"),
             body: 0,
-            position: [motor.x, motor.y, 0.0],
-            axis: [0.0, 0.0, 1.0],
+            position: [motor.x, motor.y, motor.z],
+            axis: motor.axis,
             tilt: None,
             radius: 0.55 * size,
             max_thrust: 1.0,

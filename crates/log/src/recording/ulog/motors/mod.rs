@@ -1,5 +1,6 @@
 //! Motor outputs as fractions of their maximum thrust.
 
+mod geometry;
 mod outputs;
 
 use std::cell::Cell;
@@ -8,7 +9,7 @@ use std::io;
 use super::fields::{CONTROLS, HOVER_THRUST};
 use super::series::Series;
 use super::topics::{Topics, too_much};
-use crate::origin::{MotorGeometry, Motors};
+use crate::origin::Motors;
 
 /// Largest number of motors that are read.
 pub const MAX_MOTORS: usize = CONTROLS.len();
@@ -48,7 +49,7 @@ pub fn read(topics: &Topics) -> io::Result<Result<(Motors, Outputs), Missing>> {
         .filter(|&count| count >= 1.0)
         .map(|count| count.min(MAX_MOTORS as f64) as usize);
     let geometry = count
-        .and_then(|count| geometry(topics, count))
+        .and_then(|count| geometry::read(topics, count))
         .unwrap_or_default();
     let found = match from_motors(topics, count)? {
         None => outputs::read(topics, count)?,
@@ -113,22 +114,6 @@ fn last_running(
         ran.is_some_and(|motor| count.is_some() || motor + 1 == MAX_MOTORS)
     })?;
     Ok(last.get())
-}
-
-/// `CA_ROTOR{i}_PX`, `_PY`, `_KM`: FRD, and the moment coefficient is positive for a rotor that turns
-/// counter-clockwise seen from above, whose reaction torque is clockwise: positive about z down, negative about z up.
-fn geometry(topics: &Topics, count: usize) -> Option<Vec<MotorGeometry>> {
-    let motor = |i: usize| {
-        let parameter = |name: &str| topics.parameter(&format!("CA_ROTOR{i}_{name}"));
-        let [x, y, _] =
-            fly_mavlink::frames::flu_from_frd([parameter("PX")?, parameter("PY")?, 0.0]);
-        Some(MotorGeometry {
-            x,
-            y,
-            yaw_ratio: -parameter("KM")?,
-        })
-    };
-    (0..count).map(motor).collect()
 }
 
 fn hover_estimate(topics: &Topics) -> io::Result<Option<f64>> {
