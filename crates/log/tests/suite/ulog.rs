@@ -313,6 +313,33 @@ fn motors_have_positions_and_axes() {
     assert_eq!(geometry(&[("CA_ROTOR1_AZ", 0.0)]), []);
 }
 
+/// PX4 computes outputs of motors that are not armed.
+#[test]
+fn motors_are_off_while_they_are_not_armed() {
+    let topics: [(&str, &[&str]); 2] = [
+        ("actuator_motors", &["control[2]"]),
+        ("actuator_armed", &["armed"]),
+    ];
+    // Armed from 1 s to 3 s; told when it changes, and now and then.
+    let bytes = made::flight_with(&[("CA_ROTOR_COUNT", 2.0)], &topics, |k| {
+        let armed = f32::from(u8::from((50..150).contains(&k)));
+        let mut rows = vec![(0, vec![0.25, 0.5])];
+        if k % 25 == 0 {
+            rows.push((1, vec![armed]));
+        }
+        rows
+    });
+    let recording = read(&bytes, &STRICT).unwrap();
+    for k in 0..200 {
+        let motors = recording.frames.get(k).unwrap().motors;
+        if (50..150).contains(&k) {
+            assert_close(motors, &[0.25, 0.5], 1e-6, "armed");
+        } else {
+            assert!(motors.iter().all(|motor| motor.is_nan()), "{k}: {motors:?}");
+        }
+    }
+}
+
 #[test]
 fn garbage_in_the_middle_is_skipped_and_counted() {
     let mut bytes = made::head();
@@ -935,6 +962,14 @@ fn a_simulated_take_off_agrees_with_pyulog() {
         "setpoint",
     );
     assert_eq!(group(&recording, 1000, "setpoint"), [0.0]);
+    // From boot on PX4 publishes outputs of up to 0.002. By pyulog it is armed 742.9 frames after the first one, and disarmed after 1503.6.
+    let runs: Vec<usize> = (0..1551)
+        .filter(|&k| recording.frames.get(k).unwrap().motors[0].is_finite())
+        .collect();
+    assert_eq!(
+        (runs[0], runs[runs.len() - 1], runs.len()),
+        (743, 1503, 761)
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! | `pose.quaternion.*` | `vehicle_attitude` | slerp |
 //! | `twist.linear.*` | velocity of `vehicle_local_position`, turned into the body frame | linear |
 //! | `twist.angular.*` | `vehicle_angular_velocity` | linear |
-//! | motors | `actuator_motors`, else `actuator_outputs` | linear |
+//! | motors | `actuator_motors`, else `actuator_outputs`; off while `actuator_armed` is not | linear |
 //! | `setpoint.*` | logged setpoints, else the smoothed flown path | linear, slerp; local cubics |
 //! | `battery.*`, `vehicle.armed` | `battery_status`, `actuator_armed` | held |
 //!

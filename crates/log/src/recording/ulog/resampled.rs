@@ -242,7 +242,10 @@ impl Ticks for Resampled {
         // What is logged seldom is held, but not where nothing is logged.
         let is_gap = motion.is_none() && attitude.is_none() && rates.is_none();
         let battery = held(self.battery.as_mut(), time)?.filter(|_| !is_gap);
-        let armed = held(self.armed.as_mut(), time)?.filter(|_| !is_gap);
+        let armed = held(self.armed.as_mut(), time)?;
+        // Commands of the controller, which PX4 does not carry out.
+        let is_disarmed = armed.is_some_and(|(_, [armed])| armed == 0.0);
+        let armed = armed.filter(|_| !is_gap);
         put(
             battery.map_or(stamp, |(at, _)| at - start),
             battery.as_ref().map(|(_, b)| &b[..]),
@@ -274,6 +277,9 @@ impl Ticks for Resampled {
         let mut count = 0;
         if let Some(outputs) = &mut self.outputs {
             (self.motors, count) = (outputs.at(time)?, outputs.count);
+            if is_disarmed {
+                self.motors.fill(f64::NAN);
+            }
         }
         Ok(Some(Frame {
             time: stamp,

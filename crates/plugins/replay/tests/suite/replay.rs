@@ -312,6 +312,29 @@ fn a_foreign_log_brings_its_reference_and_the_configured_commands() {
     assert!(line("missing topics").contains("battery_status"));
 }
 
+/// A log from boot on: nothing was commanded before the vehicle was armed, though PX4 computes outputs.
+#[test]
+fn nothing_is_recorded_of_a_vehicle_that_is_not_armed() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.ulg");
+    let topics: [(&str, &[&str]); 2] = [
+        ("actuator_motors", &["control[4]"]),
+        ("actuator_armed", &["armed"]),
+    ];
+    let bytes = ulog::flight_with(&ulog::parameters(4.0), &topics, |k| {
+        vec![(0, vec![0.0; 4]), (1, vec![f32::from(u8::from(k >= 50))])]
+    });
+    std::fs::write(&log, bytes).unwrap();
+    let mut replay = configure("log = 'LOG'", &log, VEHICLE).unwrap();
+    let description = replay.description().clone();
+    let recorded = description.find_group("recorded").unwrap();
+    let mut frame = description.frame();
+    for k in 0..200 {
+        assert_eq!(read(&mut replay, &mut frame), ReadOutcome::Fresh);
+        assert_eq!(frame.groups[recorded].valid, k >= 50, "{k}");
+    }
+}
+
 #[test]
 fn a_vehicle_that_is_wrong_is_said_in_its_own_text() {
     let folder = tempfile::tempdir().unwrap();
