@@ -187,7 +187,7 @@ pub const TABLE: &[Canonical] = &{
         row(Auxiliary,   "setpoint.acceleration",     XYZ,          "m/s^2", "acceleration setpoint, world frame"),
         row(Auxiliary,   "setpoint.quaternion",       WXYZ,         "1",     "attitude setpoint, world from body"),
         row(Auxiliary,   "setpoint.angular_velocity", XYZ,          "rad/s", "angular velocity setpoint, body frame"),
-        row(Auxiliary,   "setpoint",                  &["source"],  "1",     "0: setpoints were logged, 1: smoothed from the flown path"),
+        row(Auxiliary,   "setpoint",                  &["source"],  "1",     "0: setpoints were logged, 1: smoothed from the flown path, 2: the attitude was logged, the position smoothed, 3: the position was logged, the attitude smoothed"),
         row(Auxiliary,   "battery",                   &["voltage"], "V",     "voltage of the battery"),
         row(Auxiliary,   "battery",                   &["remaining"], "1",   "remaining charge, 0 to 1"),
         row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),

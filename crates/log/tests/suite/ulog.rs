@@ -899,6 +899,7 @@ fn a_real_quadrotor_agrees_with_pyulog() {
         note("setpoints"),
         Some("position: smoothed flown path; attitude: logged")
     );
+    assert_eq!(group(&recording, 1000, "setpoint"), [2.0]);
     assert_eq!(note("missing topics"), None);
 }
 

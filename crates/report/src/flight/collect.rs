@@ -482,9 +482,13 @@ fn attitude(pose: &Pose) -> SO3<f64> {
 }
 
 /// Difference between two poses: displacement in the world (m), and the rotation vector that turns the second pose into
-/// the first (rad, in its own axes).
+/// the first (rad, in its own axes). NaN where one of them has no position or attitude.
 fn difference(at: &Pose, to: &Pose) -> ([f64; 3], [f64; 3]) {
     let distance = std::array::from_fn(|i| at[i] - to[i]);
+    let is_known = |pose: &Pose| pose[3..].iter().all(|value| value.is_finite());
+    if !(is_known(at) && is_known(to)) {
+        return (distance, [f64::NAN; 3]);
+    }
     let turn = attitude(to).inverse() * attitude(at);
     (distance, turn.log().into())
 }

@@ -7,7 +7,7 @@ use fly_log::{LogError, Motors, Options, Recording, Status};
 use super::Flight;
 use super::collect::Collector;
 use super::places::Places;
-use super::row::Row;
+use super::row::{Pose, Row};
 use crate::error::ReportError;
 use fly_mechanics::scene::{RotorShape, Scene, Shape};
 
@@ -77,7 +77,9 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         places.read(frame.values, &valid, &stamps, &mut row);
         places.read_state(frame.values, &valid, &mut row);
         row.bodies.extend(row.pose);
-        row.reference_bodies.extend(row.reference);
+        // Only a whole pose can be drawn.
+        let drawn = |pose: &Pose| pose.iter().all(|value| value.is_finite());
+        row.reference_bodies.extend(row.reference.filter(drawn));
         row.commands.extend_from_slice(frame.motors);
         // Frames go on over a gap in the log, with nothing measured.
         let is_gap = row.pose.is_none() && row.twist.is_none();

@@ -15,6 +15,7 @@ pub struct Places {
     true_bodies: Vec<([usize; 7], usize)>,
     setpoint_position: Option<([usize; 3], usize)>,
     setpoint_attitude: Option<([usize; 4], usize)>,
+    setpoint_source: Option<([usize; 1], usize)>,
     wind: Option<([usize; 3], usize)>,
     voltage: Option<([usize; 1], usize)>,
     actual: Vec<Option<usize>>,
@@ -44,6 +45,7 @@ impl Places {
             let group = group_of(&found.first()?.1);
             Some((found.iter().map(|(place, _)| *place).collect(), group))
         };
+        let single = |name: &str| find(name).map(|(place, signal)| ([*place], group_of(signal)));
         let body = |i: usize| {
             of(all(&[
                 &format!("{TRUTH}.body.{i}.position"),
@@ -58,8 +60,9 @@ impl Places {
             true_bodies: (0..).map_while(body).collect(),
             setpoint_position: of(all(&["setpoint.position"])),
             setpoint_attitude: of(all(&["setpoint.quaternion"])),
+            setpoint_source: single("setpoint.source"),
             wind: of(all(&["truth.wind"])).or_else(|| of(all(&["wind"]))),
-            voltage: find("battery.voltage").map(|(place, signal)| ([*place], group_of(signal))),
+            voltage: single("battery.voltage"),
             actual: (commands.iter())
                 .map(|command| find(&truth(&command.name)).map(|(place, _)| *place))
                 .collect(),
@@ -98,15 +101,33 @@ impl Places {
         }
     }
 
-    /// Reads the measured state and the recorded setpoints.
+    /// Reads the measured state and the recorded setpoints: those that were commanded. What is smoothed from the flown path
+    /// has no error.
     pub fn read_state(&self, values: &[f64], valid: &[bool], row: &mut Row) {
         row.pose = take(self.pose.as_ref(), values, valid);
         row.twist = take(self.twist.as_ref(), values, valid);
+        let [has_position, has_attitude] = self.commanded(values, valid);
         let position = take(self.setpoint_position.as_ref(), values, valid);
-        if let Some([x, y, z]) = position {
-            let attitude = take(self.setpoint_attitude.as_ref(), values, valid);
-            let [w, i, j, k] = attitude.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+        let attitude = take(self.setpoint_attitude.as_ref(), values, valid);
+        let position = position.filter(|_| has_position);
+        let attitude = attitude.filter(|_| has_attitude);
+        if position.is_some() || attitude.is_some() {
+            let [x, y, z] = position.unwrap_or([f64::NAN; 3]);
+            let [w, i, j, k] = attitude.unwrap_or([f64::NAN; 4]);
             row.reference = Some([x, y, z, w, i, j, k]);
+        }
+    }
+
+    /// Whether position and attitude were commanded, by `setpoint.source`. A log without it has only such setpoints.
+    fn commanded(&self, values: &[f64], valid: &[bool]) -> [bool; 2] {
+        let Some(place) = &self.setpoint_source else {
+            return [true; 2];
+        };
+        match take(Some(place), values, valid) {
+            Some([0.0]) => [true; 2],
+            Some([2.0]) => [false, true],
+            Some([3.0]) => [true, false],
+            _ => [false; 2],
         }
     }
 }

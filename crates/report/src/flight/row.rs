@@ -20,7 +20,7 @@ pub struct Row {
     pub true_pose: Option<Pose>,
     /// Its true velocity and angular velocity, body frame.
     pub true_twist: Option<[f64; 6]>,
-    /// The reference's pose.
+    /// The reference's pose; position or attitude are NaN if there is none.
     pub reference: Option<Pose>,
     /// The reference's velocity and angular velocity, in its own frame.
     pub reference_twist: Option<[f64; 6]>,

@@ -268,10 +268,7 @@ impl Ticks for Resampled {
             4,
         );
         put(stamp, turn.map(|s| &s.angular_velocity[..]), 3);
-        let source = path.and(turn).map(|s| {
-            let all_logged = s.position_logged && s.attitude_logged;
-            [f64::from(u8::from(!all_logged))]
-        });
+        let source = path.and(turn).map(|s| [s.source()]);
         put(stamp, source.as_ref().map(|s| &s[..]), 1);
         debug_assert_eq!(groups.len(), GROUPS.len());
         let mut count = 0;

@@ -79,6 +79,18 @@ pub struct Setpoint {
     pub attitude_logged: bool,
 }
 
+impl Setpoint {
+    /// The value of `setpoint.source`.
+    pub const fn source(&self) -> f64 {
+        match (self.position_logged, self.attitude_logged) {
+            (true, true) => 0.0,
+            (false, false) => 1.0,
+            (false, true) => 2.0,
+            (true, false) => 3.0,
+        }
+    }
+}
+
 /// Computes setpoints.
 #[derive(Debug)]
 pub struct Setpoints {
