@@ -1,6 +1,6 @@
 //! MAVLink links, and the one conversion between NED/FRD and z-up/FLU.
 //!
-//! - [`frames`]: pure conversion functions, always built, without dependencies.
+//! - [`frames`]: pure conversion functions; [`Battery`]: what is known of a battery. Always built, without dependencies.
 //!
 //! With the feature `links` (the default):
 //! - [`Address`]: the address of a peer (UDP, TCP, serial), as text;
@@ -17,6 +17,7 @@
 //! - [`outputs`]: which output of an autopilot drives which actuator, and how;
 //! - [`publish`]: shows a flight to ground stations.
 
+mod battery;
 pub mod frames;
 
 #[cfg(feature = "links")]
@@ -46,6 +47,8 @@ mod transport;
 #[cfg(feature = "links")]
 mod vehicle;
 
+pub use battery::Battery;
+
 #[cfg(feature = "links")]
 pub use address::{Address, AddressError, HostPort};
 #[cfg(feature = "links")]
@@ -60,7 +63,7 @@ pub use signing::{Key, SigningError, SigningSettings};
 #[cfg(feature = "links")]
 pub use statistics::Statistics;
 #[cfg(feature = "links")]
-pub use telemetry::{Battery, Heartbeat, Sample, Telemetry, autopilot_name, type_name};
+pub use telemetry::{Heartbeat, Sample, Telemetry, autopilot_name, type_name};
 
 #[cfg(feature = "links")]
 pub use vehicle::{

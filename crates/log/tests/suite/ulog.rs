@@ -340,6 +340,35 @@ fn motors_are_off_while_they_are_not_armed() {
     }
 }
 
+/// PX4 has -1 for a charge that it does not know, and no voltage where it does not measure it.
+#[test]
+fn a_battery_is_valid_where_voltage_and_charge_are_known() {
+    let topic: (&str, &[&str]) = ("battery_status", &["voltage_v", "remaining"]);
+    let battery = |values: [f32; 2]| {
+        let bytes = made::flight_with(&[], &[topic], |_| vec![(0, values.to_vec())]);
+        let recording = read(&bytes, &STRICT).unwrap();
+        let index = recording.description.find_group("battery").unwrap();
+        let valid = recording.frames.get(100).unwrap().groups[index].valid;
+        (valid, group(&recording, 100, "battery"))
+    };
+    assert_eq!(battery([15.5, 0.5]), (true, vec![15.5, 0.5]));
+    // The other one is there, and is not valid by itself.
+    for (told, known) in [
+        ([15.5, -1.0], [Some(15.5), None]),
+        ([0.0, 0.5], [None, Some(0.5)]),
+        ([-1.0, 0.5], [None, Some(0.5)]),
+        ([0.0, -1.0], [None, None]),
+        ([f32::NAN, 2.0], [None, None]),
+    ] {
+        let (valid, found) = battery(told);
+        let found: Vec<_> = found
+            .into_iter()
+            .map(|value| Some(value).filter(|v| v.is_finite()))
+            .collect();
+        assert_eq!((valid, found), (false, known.to_vec()), "{told:?}");
+    }
+}
+
 #[test]
 fn garbage_in_the_middle_is_skipped_and_counted() {
     let mut bytes = made::head();

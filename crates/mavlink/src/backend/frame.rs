@@ -70,8 +70,7 @@ impl Filler {
         put.frame.groups[LINEAR.0].valid &= attitude_valid;
 
         let battery = state.battery().map(|battery| Sample {
-            value: [battery.value.voltage, battery.value.remaining]
-                .map(|known| known.unwrap_or(f64::NAN)),
+            value: battery.value.values(),
             stamp: battery.stamp,
             arrival: battery.arrival,
         });

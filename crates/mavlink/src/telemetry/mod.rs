@@ -7,6 +7,7 @@ mod odometry;
 pub use channel::Sample;
 pub use identity::{Heartbeat, autopilot_name, type_name};
 
+use crate::battery::Battery;
 use crate::clock::{Mapped, Origin, SenderClock};
 use crate::dialect::{BATTERY_STATUS_DATA, MavMessage, SYS_STATUS_DATA};
 use crate::frames::{self, Quaternion, Vector};
@@ -25,15 +26,6 @@ enum Source {
     Odometry,
     /// `ATTITUDE` (Euler angles), `SYS_STATUS`.
     Fallback,
-}
-
-/// A battery's state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Battery {
-    /// V, if the vehicle measures it.
-    pub voltage: Option<f64>,
-    /// Remaining charge, 0 to 1, if the vehicle knows it.
-    pub remaining: Option<f64>,
 }
 
 /// A vehicle's state, assembled from its messages.
@@ -344,12 +336,6 @@ fn finite(v: &[f64]) -> bool {
     v.iter().all(|c| c.is_finite())
 }
 
-fn remaining(percent: i8) -> Option<f64> {
-    (0..=100)
-        .contains(&percent)
-        .then(|| f64::from(percent) / 100.0)
-}
-
 /// Battery 0 is the flight battery. 65535 mV means "no such cell" or "unknown"; for extension cells, 0 does. A voltage
 /// above 65.534 V continues in the next cell.
 fn battery_of(m: &BATTERY_STATUS_DATA) -> Option<Battery> {
@@ -358,20 +344,18 @@ fn battery_of(m: &BATTERY_STATUS_DATA) -> Option<Battery> {
     }
     let cells = m.voltages.iter().filter(|&&mv| mv != u16::MAX);
     let millivolts: u32 = cells.chain(&m.voltages_ext).map(|&mv| u32::from(mv)).sum();
-    let voltage = (millivolts > 0).then(|| f64::from(millivolts) / 1000.0);
-    some_battery(voltage, remaining(m.battery_remaining))
+    some_battery(millivolts, m.battery_remaining)
 }
 
 fn battery_of_system(m: &SYS_STATUS_DATA) -> Option<Battery> {
-    let known = m.voltage_battery != u16::MAX && m.voltage_battery > 0;
-    some_battery(
-        known.then(|| f64::from(m.voltage_battery) / 1000.0),
-        remaining(m.battery_remaining),
-    )
+    let known = Some(m.voltage_battery).filter(|&millivolts| millivolts != u16::MAX);
+    some_battery(known.map_or(0, u32::from), m.battery_remaining)
 }
 
-fn some_battery(voltage: Option<f64>, remaining: Option<f64>) -> Option<Battery> {
-    (voltage.is_some() || remaining.is_some()).then_some(Battery { voltage, remaining })
+/// `None` if nothing is known.
+fn some_battery(millivolts: u32, percent: i8) -> Option<Battery> {
+    let battery = Battery::told(f64::from(millivolts) / 1000.0, f64::from(percent) / 100.0);
+    Some(battery).filter(Battery::is_known)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub struct Places {
     setpoint_source: Option<([usize; 1], usize)>,
     wind: Option<([usize; 3], usize)>,
     voltage: Option<([usize; 1], usize)>,
+    /// Remaining charge of the battery.
+    charge: Option<usize>,
     actual: Vec<Option<usize>>,
 }
 
@@ -63,6 +65,7 @@ impl Places {
             setpoint_source: single("setpoint.source"),
             wind: of(all(&["truth.wind"])).or_else(|| of(all(&["wind"]))),
             voltage: single("battery.voltage"),
+            charge: find("battery.remaining").map(|(place, _)| *place),
             actual: (commands.iter())
                 .map(|command| find(&truth(&command.name)).map(|(place, _)| *place))
                 .collect(),
@@ -85,7 +88,7 @@ impl Places {
             .collect();
         row.bodies.extend(bodies.unwrap_or_default());
         row.wind = take(self.wind.as_ref(), values, valid);
-        row.voltage = take(self.voltage.as_ref(), values, valid).map(|[voltage]| voltage);
+        row.voltage = self.voltage(values, valid);
         if self.actual.iter().any(Option::is_some) {
             let place = |place: &Option<usize>| {
                 let value = place.and_then(|place| values.get(place));
@@ -99,6 +102,19 @@ impl Places {
                 .filter(|_| valid.get(group) == Some(&true));
             row.age = stamp.map(|stamp| row.time - stamp);
         }
+    }
+
+    /// The voltage. A battery whose charge is unknown is not valid as a whole, for ever.
+    fn voltage(&self, values: &[f64], valid: &[bool]) -> Option<f64> {
+        let (place, group) = self.voltage?;
+        let charge = self.charge.and_then(|charge| values.get(charge));
+        let is_alone = charge.is_some_and(|charge| charge.is_nan());
+        let taken = if is_alone {
+            take(Some(&(place, 0)), values, &[true])
+        } else {
+            take(Some(&(place, group)), values, valid)
+        };
+        taken.map(|[voltage]| voltage)
     }
 
     /// Reads the measured state and the recorded setpoints: those that were commanded. What is smoothed from the flown path

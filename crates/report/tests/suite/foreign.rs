@@ -94,3 +94,14 @@ fn only_what_was_commanded_has_an_error() {
     assert_eq!(found([false, true]), [0, 200]);
     assert_eq!(found([true, false]), [200, 0]);
 }
+
+/// Many vehicles measure the voltage without knowing the charge (-1).
+#[test]
+fn a_voltage_is_shown_without_a_charge() {
+    let topic: (&str, &[&str]) = ("battery_status", &["voltage_v", "remaining"]);
+    for (values, shown) in [([15.5, 0.5], 200), ([15.5, -1.0], 200), ([0.0, 0.5], 0)] {
+        let bytes = ulog::flight_with(&[], &[topic], |_| vec![(0, values.to_vec())]);
+        let voltages = column(&flight(&bytes), "battery.voltage");
+        assert_eq!(voltages, vec![15.5; shown]);
+    }
+}

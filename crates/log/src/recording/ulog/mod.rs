@@ -15,7 +15,7 @@
 //! | `battery.*`, `vehicle.armed` | `battery_status`, `actuator_armed` | held |
 //!
 //! There is no interpolation across a jump of the estimator or a gap; a group without data at a tick is not valid
-//! there. The time of a sample is its `timestamp_sample`, if the topic has it. Time counts from
+//! there, nor is a battery of which voltage or charge is unknown. The time of a sample is its `timestamp_sample`, if the topic has it. Time counts from
 //! the first frame. Of parts of the file whose times overlap, only the longest is used.
 
 mod fields;
@@ -33,7 +33,7 @@ use std::io;
 use std::path::Path;
 
 use fly_hal::{Description, ReferenceSource};
-use fly_mavlink::frames;
+use fly_mavlink::{Battery, frames};
 
 pub(super) use records::MAGIC;
 
@@ -433,8 +433,10 @@ fn skipped(topics: &Topics, [far, repeated]: &[Vec<LeftOut>; 2], start: i64) -> 
     skipped
 }
 
+/// Voltage and charge; NaN where one is unknown.
 fn battery(topics: &Topics) -> io::Result<Option<Series<[f64; 2]>>> {
-    Series::new(topics, "battery_status", BATTERY, Some)
+    let known = |[voltage, remaining]: [f64; 2]| Some(Battery::told(voltage, remaining).values());
+    Series::new(topics, "battery_status", BATTERY, known)
 }
 
 fn armed(topics: &Topics) -> io::Result<Option<Series<[f64; 1]>>> {
