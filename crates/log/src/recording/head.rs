@@ -30,6 +30,8 @@ pub struct Head {
     records: BTreeMap<String, Metadata>,
     /// The log's format, if it is not supported.
     pub other_format: Option<String>,
+    /// Whether something outside of the chunks could not be read.
+    is_damaged: bool,
 }
 
 /// The shape of every tick, from the header.
@@ -71,6 +73,7 @@ impl Head {
             }
             first &= !last;
         }
+        head.is_damaged = container.damage.count > 0;
         Ok(head)
     }
 
@@ -123,6 +126,12 @@ impl Head {
     /// Whether this is a log of this program at all.
     pub fn is_own(&self) -> bool {
         self.records.contains_key(LOG)
+    }
+
+    /// Whether this is the file of another program: an intact one without any record of a header.
+    pub fn is_foreign(&self) -> bool {
+        let own = RECORDS.iter().any(|&name| self.records.contains_key(name));
+        !self.is_damaged && !own
     }
 
     /// Whether this log was converted from one of another program.

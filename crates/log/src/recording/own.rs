@@ -36,6 +36,12 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
         ratio: RATIO,
     };
     let head = Head::read(&source, limits).map_err(unreadable)?;
+    // Nothing of it need be unpacked to tell, which may be impossible. A damaged header may be ours.
+    if head.is_foreign()
+        && let Err(refusal) = head.shape()
+    {
+        return Err(LogError::other_mcap(path, refusal));
+    }
     let header = head.flight();
     let shape = head.shape().and_then(|mut shape| {
         if let Some(origin) = &header.origin {

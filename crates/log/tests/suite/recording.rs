@@ -257,6 +257,54 @@ fn an_mcap_file_of_someone_else_is_named_as_such() {
     assert!(matches!(error, LogError::OtherMcap { .. }), "{error}");
 }
 
+/// Names zstd as the compression of a file's first chunk, instead of a name of this length.
+fn name_zstd(bytes: &mut Vec<u8>, length: u8) {
+    const CHUNK: u8 = 6;
+    // Magic bytes, then records: opcode, length, body.
+    let mut at = 8;
+    while bytes[at] != CHUNK {
+        let body = u64::from_le_bytes(*bytes[at + 1..].first_chunk().unwrap());
+        at += 9 + usize::try_from(body).unwrap();
+    }
+    let body = u64::from_le_bytes(*bytes[at + 1..].first_chunk().unwrap());
+    bytes[at + 1..at + 9].copy_from_slice(&(body + 4 - u64::from(length)).to_le_bytes());
+    let name = at + 9 + 8 + 8 + 8 + 4;
+    assert_eq!(bytes[name], length);
+    bytes[name] = 4;
+    let first = name + 4;
+    bytes.splice(first..first + usize::from(length), *b"zstd");
+}
+
+/// What other programs pack by zstd is not ours, unpacked or not; a log of ours that was repacked is told how to be read.
+#[test]
+fn only_a_log_of_ours_is_to_be_repacked() {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut other = mcap::WriteOptions::new()
+        .compression(None)
+        .create(&mut bytes)
+        .unwrap();
+    let metadata = std::collections::BTreeMap::new();
+    let channel = other.add_channel(0, "/tf", "json", &metadata).unwrap();
+    let message = mcap::records::MessageHeader {
+        channel_id: channel,
+        sequence: 0,
+        log_time: 0,
+        publish_time: 0,
+    };
+    other.write_to_known_channel(&message, b"{}").unwrap();
+    other.finish().unwrap();
+    drop(other);
+    let mut bytes = bytes.into_inner();
+    name_zstd(&mut bytes, 0);
+    let error = read(&bytes, &STRICT).unwrap_err();
+    assert!(matches!(error, LogError::OtherMcap { .. }), "{error}");
+
+    let mut bytes = log(20);
+    name_zstd(&mut bytes, 3);
+    let error = read(&bytes, &STRICT).unwrap_err().to_string();
+    assert!(error.contains("mcap compress --compression lz4"), "{error}");
+}
+
 #[test]
 fn the_message_of_a_truncated_log() {
     let whole = log(60);
