@@ -41,3 +41,26 @@ error: `reference.attitude_deg` cannot be used
   |                              ^^^^^^^^^^ expected roll and pitch 0 for a vehicle without side thrust, found 0, 30
 ");
 }
+
+/// A flight would last for as long as its reference: not at all.
+#[test]
+fn reference_that_ends_at_once() {
+    let folder = crate::common::Folder::new();
+    let point = "reference={ kind = \"waypoints\", points = [{ position = [0, 0, 1] }] }";
+    let base = ["--config", "quadcopter.toml", "--set", point];
+    for command in [&["check"][..], &[]] {
+        let text = include_str!("../../../../../configs/quadcopter.toml");
+        let text: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("duration"))
+            .collect();
+        folder.write("endless.toml", &text.join("\n"));
+        let arguments = [command, &["--config", "endless.toml", "--set", point]].concat();
+        let (_, stderr) = folder.ends(&arguments, 2);
+        crate::common::contains(
+            &stderr,
+            "it ends as it begins, and the flight would end with it",
+        );
+    }
+    folder.flies(&[&base[..], &["--set", "flight.duration=1"]].concat());
+}
