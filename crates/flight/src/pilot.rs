@@ -347,6 +347,10 @@ impl Pilot {
     fn failsafe(&mut self, time: i64) -> Decision {
         let descends = self.supervisor().mode() != Mode::HoldPosition;
         let parts = &mut self.parts;
+        if parts.supervisor.are_back(time) {
+            // It is not where the model has led it.
+            self.failsafe = None;
+        }
         let since = match &mut self.failsafe {
             Some((since, known)) if *known == descends => {
                 // One that stands would else be led so far below the ground that it turns over to follow.

@@ -568,7 +568,7 @@ fn policy(
     // Only the autopilot of a real vehicle tells who controls it.
     let is_of_autopilot =
         (description.frame_signals()).any(|signal| signal.name == "vehicle.control");
-    let is_recorded = description.configuration.is_some();
+    let is_of_real = is_real || description.configuration.is_some() && is_of_autopilot;
     Policy {
         hold: nanoseconds(safety.hold_ms * 1e-3),
         on_loss: if is_shadow {
@@ -578,10 +578,10 @@ fn policy(
         },
         longest_gap: longest_gap(configuration),
         longest_failsafe: nanoseconds(safety.max_descent_time),
-        longest_blind: nanoseconds(safety.longest_blind(commands.filter(|_| is_real))),
+        longest_blind: nanoseconds(safety.longest_blind(commands.filter(|_| is_of_real))),
         resume: safety.resume,
         must_arm: is_real && backend.is_armed(),
-        slow_frames: is_real || is_recorded && is_of_autopilot,
+        slow_frames: is_of_real,
         begins: began.unwrap_or(i64::MIN),
     }
 }

@@ -367,6 +367,12 @@ impl Supervisor {
         self.policy.slow_frames
     }
 
+    /// Whether good frames have returned at `time` (ns) in a failsafe that their loss began.
+    pub fn are_back(&self, time: i64) -> bool {
+        let is_of_frames = self.failsafe.is_some_and(|(_, cause)| cause.is_of_frames());
+        is_of_frames && self.good_since == Some(time)
+    }
+
     /// Whether a tick at `time` (ns) without a frame may be one between two slow frames.
     pub fn is_between_frames(&self, time: i64) -> bool {
         self.policy.slow_frames && time.saturating_sub(self.last_frame) < self.policy.hold

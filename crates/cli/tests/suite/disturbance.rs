@@ -161,6 +161,24 @@ fn nothing_is_unexplained_where_the_flight_is_under_way() {
     }
 }
 
+/// It turns with the vehicle, and so does the thrust that leans against it: neither grows against the other.
+#[test]
+fn drag_on_a_circle_is_no_weak_thrust() {
+    let folder = CASES[0].folder();
+    let circle = "reference={ kind = \"lissajous\", amplitude = [1.5, 1.5, 0], angular_frequency = [0.8, 0.8, 0.8], phase = [0, 1.5707963, 0] }";
+    let drag = "backend.sim.vehicle.bodies.airframe.drag={ linear = [0.8, 0.8, 0.1] }";
+    let scale = |duration: &str| {
+        let data = data(&folder, "hover.toml", &[circle, drag, duration], 0);
+        number(&data["disturbance"]["thrust_scale"])
+    };
+    let [soon, late] = ["flight.duration=20", "flight.duration=120"].map(scale);
+    println!("{soon} of the thrust after 20 s, {late} after 120 s");
+    assert!(
+        (late - 1.0).abs() < 0.01 && (late - soon).abs() < 2e-3,
+        "{soon} {late}"
+    );
+}
+
 /// With measurement noise nothing oscillates: over the whole flight, its beginning included, the true position errs little more with the observer, and neither is near its limits.
 #[test]
 fn noise_is_not_amplified() {

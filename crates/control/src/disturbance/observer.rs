@@ -25,7 +25,7 @@ use crate::sizes::Sizes;
 /// their limits.
 ///
 /// The estimate converges fast if it is expressed in quantities that stay constant. For a free body the force orthogonal to the thrust is kept in the world
-/// (wind), that along the thrust relative to the thrust ([`thrust_scale`](Self::thrust_scale): mass, battery, weak rotors), and the moment in the body (centre
+/// (wind), that along the thrust, and slowly all that is vertical, relative to the thrust ([`thrust_scale`](Self::thrust_scale): mass, battery, weak rotors), and the moment in the body (centre
 /// of mass, weak rotors); for all other joints the force in the joint. Each of them converges as `exp(-K t)`.
 #[derive(Clone, Debug)]
 pub struct DisturbanceObserver<N: Dim = Dyn>
@@ -87,6 +87,11 @@ const LEAST_THRUST: f64 = 0.25;
 /// A force beyond this fraction of the thrust is not attributed to it. Below 1: r is known one step late, which a loop without lag
 /// tolerates up to 1.
 const LARGEST_SCALE: f64 = 0.75;
+
+/// A thrust whose vertical part is less than this fraction of it does not carry the body.
+const STEEPEST: f64 = 0.5;
+/// The fraction of the bandwidth with which a vertical force becomes one of the thrust.
+const SHARED: f64 = 0.25;
 
 /// # Construction
 impl<N: Dim> DisturbanceObserver<N>
@@ -275,6 +280,9 @@ where
             self.scale = scale;
         }
         self.world += R * rest;
+        if carries {
+            self.share(R * thrust, part);
+        }
         let known = if self.of_force {
             free..free + 6
         } else {
@@ -285,6 +293,18 @@ where
                 *r += part * e;
             }
         }
+    }
+
+    /// Moves what is vertical in the world's force to the thrust (N, world) that carries the body, r in this attitude being the same. While the body leans
+    /// little the two cannot be told apart, and a force that turns with it, as drag on a circle, would let them grow against each other for ever.
+    fn share(&mut self, thrust: Vector3<f64>, part: f64) {
+        if thrust.z.abs() < STEEPEST * thrust.norm() {
+            return;
+        }
+        let scale = self.scale + SHARED * part * self.world.z / thrust.z;
+        let scale = scale.clamp(-LARGEST_SCALE, LARGEST_SCALE);
+        self.world -= thrust * (scale - self.scale);
+        self.scale = scale;
     }
 
     /// Writes r in the axes of the present state.

@@ -46,6 +46,8 @@ pub(super) struct VehicleGuidance {
     pub yaw: Yaw,
     /// Whether commands reach the vehicle.
     pub hears: bool,
+    /// Whether a governor leads it from where it is now.
+    begins_here: bool,
     /// The spin that has begun by itself since it was last taken.
     pub begun: Option<Spin>,
     joint: Joint<f64>,
@@ -93,6 +95,7 @@ impl VehicleGuidance {
             spins: Vec::new(),
             yaw: Yaw::Followed,
             hears: true,
+            begins_here: false,
             begun: None,
             joint: *joint.expect("a vehicle has a body"),
             governor,
@@ -135,10 +138,8 @@ impl VehicleGuidance {
 impl VehicleGuidance {
     /// Evaluates the reference at this flight time, s. An infeasible one holds its last point.
     pub fn evaluate(&mut self, time: f64, frame: &Frame) {
-        // After a failsafe the vehicle may be far from the reference.
-        if let (Some(_), Some(governor)) = (self.failsafe.take(), &mut self.governor) {
-            governor.restart();
-        }
+        // After a failsafe the vehicle may be far from the reference, and moving.
+        self.begins_here |= self.failsafe.take().is_some();
         // Twists and their rates are in body coordinates and do not change.
         let moved = self.moved;
         let moves = |point: &mut ReferencePoint| {
@@ -204,9 +205,8 @@ impl VehicleGuidance {
         let state = state(predictor);
         self.failsafe = Some(match &mut self.governor {
             Some(governor) => {
-                let descent = Descent::where_it_stops(&state, rate, &self.point, governor);
-                governor.restart();
-                descent
+                self.begins_here = true;
+                Descent::where_it_stops(&state, rate, &self.point, governor)
             }
             None => Descent::new(&state, rate),
         });
@@ -267,10 +267,11 @@ impl VehicleGuidance {
         let is_governed = self.may_be_led();
         let (followed, is_led) = match self.governor.as_mut().filter(|_| is_governed) {
             Some(governor) => {
-                let followed = if self.hears {
-                    governor.govern(elapsed, ahead, &self.aim)
-                } else {
+                let begins = std::mem::take(&mut self.begins_here) || !self.hears;
+                let followed = if begins {
                     governor.wait(ahead, &self.aim)
+                } else {
+                    governor.govern(elapsed, ahead, &self.aim)
                 };
                 (followed, governor.is_active())
             }

@@ -31,8 +31,8 @@ impl Link {
     pub(super) fn times(&self, deadline: i64) -> [i64; 2] {
         let due = deadline.saturating_add(self.timeouts.hang);
         let last = due.saturating_add(GIVE_UP);
-        // Nothing was asked of the vehicle yet, so that nothing has to be undone.
-        if !self.has_asked_to_arm() {
+        // Nothing was asked of the vehicle yet, or it lands already: nothing has to be undone.
+        if !self.has_asked_to_arm() || self.is_handed_back() {
             return [last; 2];
         }
         let uncommanded = (self.commanded_at).map_or(due, |at| {

@@ -133,6 +133,11 @@ impl Link {
     pub(super) fn has_asked_to_arm(&self) -> bool {
         self.requests.arming_since.is_some()
     }
+
+    /// Whether control is handed back, and with it a landing begun.
+    pub(super) fn is_handed_back(&self) -> bool {
+        self.requests.handed_back
+    }
 }
 
 /// # When another pilot takes control
@@ -141,7 +146,8 @@ impl Link {
     /// then on the vehicle receives nothing from this program: no commands and no landing request, from the watchdog
     /// or the signal handlers either.
     pub fn is_taken_over(&mut self) -> bool {
-        if self.requests.taken_over || self.requests.arming_since.is_none() {
+        let may_be = self.requests.arming_since.is_some() || self.timeline.is_recording();
+        if self.requests.taken_over || !may_be {
             return self.requests.taken_over;
         }
         if self.requests.reported.control == Some(false) {

@@ -263,7 +263,7 @@ fn a_governor_begins_anew_after_a_failsafe() {
     }
     let goal = ReferencePoint::at_rest(SE3::identity());
     let state = State::at_rest(far.pose);
-    let expected = governor.clone().govern(0.0, &state, &goal);
+    let expected = governor.clone().wait(&state, &goal);
     let mut fresh = settings.build(&bench.vehicle).expect("a controller");
     let expected = &fresh.step(&state, &expected).input;
     let commands = bench.pilot.commands().expect("commands");
