@@ -40,7 +40,7 @@ pub struct SensorReport {
     pub widened: u64,
     /// Measurements that are not finite, not a unit quaternion, or stamped in the future.
     pub invalid: u64,
-    /// Measurements that repeat exactly the values of the one before.
+    /// Measurements that repeat exactly the values of the one before, or their attitude; a position beside that counts.
     pub repeated: u64,
     /// Measurements that came later than `filter.delay` allows.
     pub late: u64,

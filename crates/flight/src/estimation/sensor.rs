@@ -56,7 +56,7 @@ pub(super) struct Counts {
     pub widened: u64,
     /// Not finite, stamped in the future, or not a unit quaternion.
     pub invalid: u64,
-    /// Same values as the one before, with a new stamp.
+    /// Same values as the one before, with a new stamp; also of an attitude alone, whose position then counts.
     pub repeated: u64,
     /// Older than the filter's horizon, or too many at once.
     pub late: u64,
@@ -77,6 +77,8 @@ pub(super) struct Sensor {
     /// Stamp (ns) and values of the last measurement.
     stamp: i64,
     last: [f64; 4],
+    /// The last attitude beside it.
+    attitude: [f64; 4],
     pub counts: Counts,
 }
 
@@ -88,6 +90,7 @@ impl Sensor {
             group,
             stamp: i64::MIN,
             last: [f64::NAN; 4],
+            attitude: [f64::NAN; 4],
             counts: Counts::default(),
         }
     }
@@ -138,39 +141,55 @@ impl Sensor {
             return None;
         }
         let [x, y, z, _] = numbers;
+        let attitude = self.read_attitude(frame, time);
         Some((
             status.stamp,
-            self.measurement(Vector3::new(x, y, z), frame, time),
+            self.measurement(Vector3::new(x, y, z), attitude),
         ))
     }
 
-    fn measurement(&self, value: Vector3<f64>, frame: &Frame, time: i64) -> Measurement {
+    /// The quaternion w, x, y, z measured together with the position; `None` if it is not offered, late, invalid or frozen.
+    fn read_attitude(&mut self, frame: &Frame, time: i64) -> Option<[f64; 4]> {
+        let Kind::Capture {
+            quaternion: Some(group),
+            ..
+        } = &self.kind
+        else {
+            return None;
+        };
+        let stamp = frame.groups[group.group.group].stamp;
+        if stamp != self.stamp || check(group, frame, time, i64::MAX).is_err() {
+            return None;
+        }
+        let numbers = group.group.quaternion(&frame.values);
+        if numbers == std::mem::replace(&mut self.attitude, numbers) {
+            self.counts.repeated += 1;
+            return None;
+        }
+        Some(numbers)
+    }
+
+    fn measurement(&self, value: Vector3<f64>, attitude: Option<[f64; 4]>) -> Measurement {
         match &self.kind {
             Kind::Capture {
-                quaternion,
                 arm,
                 attitude_covariance,
                 position_covariance,
-            } => {
-                let attitude = quaternion.as_ref().filter(|group| {
-                    let stamp = frame.groups[group.group.group].stamp;
-                    stamp == self.stamp && check(group, frame, time, i64::MAX).is_ok()
-                });
-                match attitude {
-                    Some(group) => Measurement::Pose {
-                        attitude: rotation(group.group.quaternion(&frame.values)),
-                        position: value,
-                        arm: *arm,
-                        attitude_covariance: *attitude_covariance,
-                        position_covariance: *position_covariance,
-                    },
-                    None => Measurement::Position {
-                        value,
-                        arm: *arm,
-                        covariance: *position_covariance,
-                    },
-                }
-            }
+                ..
+            } => match attitude {
+                Some(quaternion) => Measurement::Pose {
+                    attitude: rotation(quaternion),
+                    position: value,
+                    arm: *arm,
+                    attitude_covariance: *attitude_covariance,
+                    position_covariance: *position_covariance,
+                },
+                None => Measurement::Position {
+                    value,
+                    arm: *arm,
+                    covariance: *position_covariance,
+                },
+            },
             Kind::Position {
                 arm, covariance, ..
             } => Measurement::Position {

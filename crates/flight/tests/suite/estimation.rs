@@ -18,6 +18,8 @@ use nalgebra::{SMatrix, SVector, Vector3, Vector4};
 
 use crate::common::configuration;
 
+mod faults;
+
 const EXAMPLE: &str = "examples/quadcopter-estimated.toml";
 const CAPTURE: &str = "motion_capture.position";
 const GYRO: &str = "imu.angular_velocity";

@@ -1,0 +1,33 @@
+//! Sensors that freeze, lie, come late or pause: what the estimate makes of them.
+
+use super::*;
+
+fn flown(file: &str, set: &[&str]) -> Summary {
+    let configuration = configuration(file, set);
+    let mut nowhere = Discard;
+    let plant = spoiled(&configuration, |_, _, _| ());
+    let flight = Flight::new(&configuration, plant, &mut nowhere);
+    flight.unwrap_or_else(|error| panic!("{error}")).run()
+}
+
+/// Largest errors of position (m) and attitude (rad).
+fn largest(summary: &Summary) -> [f64; 2] {
+    let errors = report(summary).errors.expect("the truth is told");
+    errors.map(|error| error.max())
+}
+
+/// Under new stamps an attitude that stays what it was is none; the positions beside it go on, and keep the heading while the vehicle accelerates.
+#[test]
+fn a_frozen_attitude_turns_nobody() {
+    let frozen = "backend.sim.faults=[{ kind = 'freeze', group = 'motion_capture.quaternion', from = 5, until = inf }]";
+    let summary = flown(EXAMPLE, &[frozen]);
+    let [position, attitude] = largest(&summary);
+    let capture = sensor(&summary, "motion_capture");
+    println!("{position} m, {attitude} rad, {capture:?}");
+    assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
+    assert!(position < 0.05 && attitude < 0.1, "{position} {attitude}");
+    assert!(
+        capture.repeated > 700 && capture.accepted > 900,
+        "{capture:?}"
+    );
+}
