@@ -380,7 +380,7 @@ impl InvariantFilter {
         // Whether it may be a jump, and an error of all of the state.
         let (of_jump, of_all) = match kind {
             // What others measure as well has not jumped: this one is wrong.
-            HEIGHT if self.is_confirmed(&[POSITION, POSE]) => return None,
+            HEIGHT | VELOCITY if self.is_confirmed(&[POSITION, POSE]) => return None,
             // Positions do not show a wrong heading before the vehicle accelerates, and then they do not pass.
             FIELD if self.is_confirmed(&[POSITION, VELOCITY, ATTITUDE, POSE]) => return None,
             POSITION if self.is_confirmed(&[HEIGHT]) => {

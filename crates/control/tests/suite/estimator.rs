@@ -128,6 +128,14 @@ impl Flight {
         }
     }
 
+    fn velocity(&mut self) -> Measurement {
+        Measurement::Velocity {
+            value: self.pose.velocity + self.random.vector(0.1),
+            arm: Vector3::zeros(),
+            covariance: Matrix3::identity() * 0.01,
+        }
+    }
+
     fn height(&mut self) -> Measurement {
         let value = self.pose.position.z + 0.3 * self.random.normal();
         Measurement::Height {
@@ -527,30 +535,39 @@ fn a_lasting_jump_of_the_position_does_not_tilt_the_vehicle() {
 fn a_sensor_that_another_contradicts_moves_nothing() {
     let up = Vector3::z();
     let (aside, field) = (Vector3::x() * 20.0, Vector3::new(0.0, 0.25, 0.0));
-    // Of the height, m, the position, m, and the field in the body; whether it is taken in the end.
-    for (height, position, field, is_taken) in [
-        (20.0, Vector3::zeros(), Vector3::zeros(), false),
-        (-5.0, Vector3::zeros(), Vector3::zeros(), false),
-        (0.0, -20.0 * up, Vector3::zeros(), false),
-        (0.0, Vector3::zeros(), field, false),
-        (0.0, aside, Vector3::zeros(), true),
+    let (none, fast) = (Vector3::zeros(), Vector3::new(3.0, 0.0, 0.0));
+    // Of the height, m, the position, m, the field in the body and the velocity, m/s; whether it is taken in the end.
+    for (height, position, field, velocity, is_taken) in [
+        (20.0, none, none, none, false),
+        (-5.0, none, none, none, false),
+        (0.0, -20.0 * up, none, none, false),
+        (0.0, none, field, none, false),
+        (0.0, none, none, fast, false),
+        (0.0, aside, none, none, true),
     ] {
         let mut flight = Flight::new(23, EstimatorParameters::default());
         let mut filter = flight.filter();
         let (mut most_tilt, mut most_height, mut widened): (f64, f64, u32) = (0.0, 0.0, 0);
+        let mut most_aside: f64 = 0.0;
         for i in 1..=8000 {
             let imu = flight.step();
             filter.predict(&imu, STEP);
             if i % 20 != 0 {
                 continue;
             }
-            let seen = [flight.field(), flight.gnss(0.3), flight.height()];
+            let seen = [
+                flight.field(),
+                flight.gnss(0.3),
+                flight.velocity(),
+                flight.height(),
+            ];
             for mut seen in seen {
                 match &mut seen {
                     _ if i < 4000 => (),
                     Measurement::Position { value, .. } => *value += position,
                     Measurement::Height { value, .. } => *value += height,
                     Measurement::Field { value, .. } => *value += field,
+                    Measurement::Velocity { value, .. } => *value += velocity,
                     _ => (),
                 }
                 widened += u32::from(matches!(filter.correct(&seen), Verdict::Widened { .. }));
@@ -561,14 +578,16 @@ fn a_sensor_that_another_contradicts_moves_nothing() {
                 most_tilt = most_tilt.max(is.angle(&to).to_degrees());
                 let e = flight.pose.position - filter.pose().position;
                 most_height = most_height.max(e.z.abs());
+                most_aside = most_aside.max(e.xy().norm());
             }
         }
-        let case = format!("{height} {position} {field}");
+        let case = format!("{height} {position} {field} {velocity}");
         assert_eq!(widened > 0, is_taken, "{case}: {widened}");
         assert!(
             most_tilt < 2.0 && most_height < 1.0,
             "{case}: {most_tilt} degrees, {most_height} m"
         );
+        assert!(is_taken || most_aside < 1.0, "{case}: {most_aside} m");
     }
 }
 

@@ -334,6 +334,7 @@ fn a_sensor_that_lies_outdoors_brings_no_vehicle_down() {
         ("barometer", vec![-10.0], Verdict::Flown),
         ("magnetometer.field", vec![0.0, 12e-6, 0.0], Verdict::Flown),
         ("gnss.position", vec![0.0, 0.0, -20.0], Verdict::SafetyStop),
+        ("gnss.velocity", vec![3.0, 0.0, 0.0], Verdict::Flown),
     ] {
         let set = [
             "flight.duration=36",
