@@ -342,6 +342,15 @@ impl EstimatorSection {
                 filter.delay,
             ));
         }
+        // Each correction is as old as the delay when it comes.
+        if let (Some(delay), Some(timeout)) = (self.delay, self.correction_timeout)
+            && timeout > 0.0
+            && timeout <= delay
+        {
+            let expected = format!("expected more than `estimator.filter.delay`, {delay} s");
+            let path = "estimator.correction_timeout";
+            problems.push(out_of_range(document, path, &expected, timeout));
+        }
     }
 }
 

@@ -41,6 +41,16 @@ pub enum EstimatorError {
         "`estimator.magnetometer.use` needs `estimator.magnetometer.field`: the magnetic field of the world, T"
     )]
     NoField,
+    /// The filter's delay, which follows from the sensors, is not less than the timeout.
+    #[error(
+        "`estimator.correction_timeout`: expected more than the filter's delay, {delay} s with these sensors unless `estimator.filter.delay` is given, found {timeout}"
+    )]
+    Timeout {
+        /// Of corrections, s.
+        timeout: f64,
+        /// Of the filter, s.
+        delay: f64,
+    },
     /// The filter's parameters are invalid.
     #[error("`estimator.filter.{0}`")]
     Parameter(#[from] ParameterError),

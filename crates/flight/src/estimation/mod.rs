@@ -39,7 +39,7 @@ const STATE: [&str; 4] = [
 
 /// Default delays (s): without GNSS and with GNSS.
 const DELAYS: [f64; 2] = [0.05, 0.25];
-/// Default correction timeouts (s): with motion capture, and with GNSS alone.
+/// Default correction timeouts (s), from the filter's horizon: with motion capture, and with GNSS alone.
 const TIMEOUTS: [f64; 2] = [0.5, 2.0];
 
 /// A gyroscope or an accelerometer alone may repeat its numbers for so many times as long as both together: coarse numbers repeat by chance.
@@ -183,6 +183,10 @@ impl Estimation {
             ..section.filter
         };
         let timeout = section.correction_timeout;
+        let delay = parameters.delay;
+        if let Some(timeout) = timeout.filter(|timeout| *timeout <= delay) {
+            return Err(EstimatorError::Timeout { timeout, delay });
+        }
         let timeout = timeout.unwrap_or(TIMEOUTS[usize::from(gnss_alone)]);
         let has = |wanted: fn(&Kind) -> bool| bound.sensors.iter().any(|one| wanted(&one.kind));
         let measured = [
@@ -495,7 +499,9 @@ impl Estimation {
             }
         }
         self.converged.get_or_insert(time);
-        if time.saturating_sub(corrected) > self.correction_timeout {
+        // Corrections count at the horizon: at the present all of them are older than the filter's delay.
+        let horizon = self.filter.time();
+        if horizon.saturating_sub(corrected) > self.correction_timeout {
             return Err(Fault::Uncorrected);
         }
         Ok(())

@@ -625,6 +625,18 @@ fn what_is_missing_is_named() {
     ] {
         assert_eq!(bind(set, groups).expect_err(expected), expected);
     }
+    // Without a delay of its own the filter has that of its sensors, which a timeout must exceed.
+    let mut section = configuration(EXAMPLE, &[]).estimator.expect("a section");
+    (section.delay, section.correction_timeout) = (None, Some(0.25));
+    let groups = [GYRO, "imu.specific_force", "gnss.position"];
+    let described =
+        (groups.iter()).try_fold(Description::new(), |all, group| all.with_group(group));
+    let described = described.expect("canonical");
+    let error = Estimation::new(&section, Vector3::zeros(), 0, "radio", &described).err();
+    assert_eq!(
+        error.expect("too short").to_string(),
+        "`estimator.correction_timeout`: expected more than the filter's delay, 0.25 s with these sensors unless `estimator.filter.delay` is given, found 0.25"
+    );
     // A flight reports the same.
     let configuration = configuration(EXAMPLE, &["estimator.barometer.use=true"]);
     let mut sink = Discard;
@@ -653,6 +665,10 @@ fn keys_are_checked_where_they_stand() {
             "expected a positive number, found -1",
         ),
         ("filter.delay = 2", "expected at most 1 s"),
+        (
+            "correction_timeout = 0.5\nfilter.delay = 0.5",
+            "expected more than `estimator.filter.delay`, 0.5 s",
+        ),
         ("gnss.position_noise = [1, 0, 1]", "expected more than 0"),
         (
             "magnetometer.field = [0, 0, 0]",

@@ -31,3 +31,23 @@ fn a_frozen_attitude_turns_nobody() {
         "{capture:?}"
     );
 }
+
+/// However far the filter runs behind, what corrects it comes in time.
+#[test]
+fn a_delay_of_the_filter_is_no_lack_of_corrections() {
+    for delay in ["0.5", "1"] {
+        let delay = format!("estimator.filter.delay={delay}");
+        let summary = flown(EXAMPLE, &["flight.duration=6", &delay]);
+        let interventions = &summary.interventions;
+        assert_eq!(summary.verdict, Verdict::Flown, "{delay}");
+        assert_eq!(
+            (
+                interventions.dropouts,
+                interventions.resumed,
+                given_up(&summary)
+            ),
+            (0, 0, ""),
+            "{delay}"
+        );
+    }
+}
