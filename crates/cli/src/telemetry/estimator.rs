@@ -81,6 +81,7 @@ fn counts(sensor: &SensorReport) -> String {
         (sensor.invalid, "invalid"),
         (sensor.repeated, "repeated"),
         (sensor.late, "too late"),
+        (sensor.excess, "too many at once"),
     ] {
         if count > 0 {
             parts.push(format!("{count} {what}"));
@@ -120,6 +121,7 @@ struct Sensor {
     invalid: u64,
     repeated: u64,
     late: u64,
+    excess: u64,
     since_accepted: Option<f64>,
     since_rejected: Option<f64>,
 }
@@ -152,6 +154,7 @@ impl From<&EstimatorReport> for Estimator {
                     invalid: sensor.invalid,
                     repeated: sensor.repeated,
                     late: sensor.late,
+                    excess: sensor.excess,
                     since_accepted: sensor.since_accepted,
                     since_rejected: sensor.since_rejected,
                 })

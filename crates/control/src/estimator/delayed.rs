@@ -36,8 +36,9 @@ pub struct Delayed<const S: usize, const M: usize> {
     /// The index of the oldest sample, and the number of samples.
     first: usize,
     stored: usize,
-    /// Sorted by stamp, for equal stamps by kind and source, then by arrival.
+    /// The first `held` are sorted by stamp, for equal stamps by kind and source, then by arrival.
     waiting: [Option<Waiting>; M],
+    held: usize,
     refused: u64,
 }
 
@@ -84,8 +85,18 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             first: 0,
             stored: 0,
             waiting: [None; M],
+            held: 0,
             refused: 0,
         }
+    }
+
+    /// Starts anew with this filter at the stamp `time`, ns, in place: the memory is more than a stack should hold twice.
+    pub fn restart(&mut self, filter: InvariantFilter, time: i64) {
+        self.delay = nanoseconds_up(filter.delay());
+        (self.filter, self.time) = (filter, time);
+        (self.first, self.stored, self.held) = (0, 0, 0);
+        self.waiting.fill(None);
+        self.refused = 0;
     }
 
     /// The filter at its horizon.
@@ -174,20 +185,17 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             source,
             measurement: *measurement,
         };
-        let key = |one: &Waiting| (one.stamp, one.measurement.kind(), one.source);
-        let place = (self.waiting.iter())
-            .position(|waiting| waiting.as_ref().is_none_or(|other| key(other) > key(&new)));
-        match place {
-            Some(place) if self.waiting[M - 1].is_none() => {
-                self.waiting[place..].rotate_right(1);
-                self.waiting[place] = Some(new);
-                Ok(())
-            }
-            _ => {
-                self.refused += 1;
-                Err(Refused::Full)
-            }
+        if self.held == M {
+            self.refused += 1;
+            return Err(Refused::Full);
         }
+        let key = |one: &Waiting| (one.stamp, one.measurement.kind(), one.source);
+        let place = self.waiting[..self.held]
+            .partition_point(|other| other.as_ref().is_some_and(|other| key(other) <= key(&new)));
+        self.held += 1;
+        self.waiting[place..self.held].rotate_right(1);
+        self.waiting[place] = Some(new);
+        Ok(())
     }
 
     /// Advances the horizon past the oldest sample, and the measurements up to it.
@@ -205,7 +213,8 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
                 verdict: self.filter.correct(&next.measurement),
             });
             self.waiting[0] = None;
-            self.waiting.rotate_left(1);
+            self.waiting[..self.held].rotate_left(1);
+            self.held -= 1;
         }
         self.advance(stamp, &imu);
         self.first = (self.first + 1) % S;

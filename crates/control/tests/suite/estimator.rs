@@ -11,6 +11,8 @@ use fly_lie::{SE23, SO3};
 use fly_testing::allocations;
 use nalgebra::{Matrix3, SVector, Vector3};
 
+mod gaps;
+
 pub const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 pub const FIELD: Vector3<f64> = Vector3::new(0.5, 0.05, -0.8);
 /// Of the IMU, s.

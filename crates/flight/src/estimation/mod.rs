@@ -23,11 +23,13 @@ use crate::config::{EstimatorSection, StateSource};
 use crate::observation::check;
 use crate::pilot::{Reading, nanoseconds, seconds};
 use crate::supervisor::{Fault, Uncertain};
-use sensor::{Kind, Sensor};
+use sensor::{Counts, Kind, Sensor};
 use start::Start;
 
-/// The filter, with its memory of IMU samples and measurements: 1 s at 500 Hz.
-type Filter = Delayed<512, 64>;
+/// The filter, with its memory of IMU samples and measurements: 1 s, the longest delay, at 500 Hz. All sensors together bring 320 measurements a second at their
+/// usual rates.
+type Filter = Delayed<512, WAITING>;
+const WAITING: usize = 512;
 
 /// The groups that the estimate fills.
 const STATE: [&str; 4] = [
@@ -87,7 +89,7 @@ pub struct Estimation {
 impl Estimation {
     /// Why the estimate has not converged, as far as it can be told.
     pub fn obstacle(&self) -> Option<String> {
-        self.too_late().or_else(|| {
+        self.refused().or_else(|| {
             if self.started.is_none() {
                 return Some(self.start_obstacle());
             }
@@ -95,18 +97,28 @@ impl Estimation {
         })
     }
 
-    /// Names the sensors whose measurements all came too late for the filter; `None` if there are none.
-    fn too_late(&self) -> Option<String> {
-        let late = |sensor: &&Sensor| sensor.counts.accepted == 0 && sensor.counts.late > 0;
-        let names: Vec<_> = (self.sensors.iter().filter(late))
-            .map(|sensor| format!("`{}`", sensor.name))
-            .collect();
+    /// Names the sensors whose measurements the filter all refused, and why; `None` if there are none.
+    fn refused(&self) -> Option<String> {
+        let names = |count: fn(&Counts) -> u64| {
+            let refused =
+                |sensor: &&Sensor| sensor.counts.accepted == 0 && count(&sensor.counts) > 0;
+            let names: Vec<_> = (self.sensors.iter().filter(refused))
+                .map(|sensor| format!("`{}`", sensor.name))
+                .collect();
+            (!names.is_empty()).then(|| names.join(" and "))
+        };
         let delay = self.parameters.delay;
-        (!names.is_empty()).then(|| {
-            let names = names.join(" and ");
+        let late = names(|counts| counts.late).map(|names| {
             format!(
                 "{names} came more than `estimator.filter.delay`, {delay} s, after the measurement"
             )
+        });
+        late.or_else(|| {
+            names(|counts| counts.excess).map(|names| {
+                format!(
+                    "{names} came while {WAITING} measurements waited: lower `estimator.filter.delay`, {delay} s, or the rates of the sensors"
+                )
+            })
         })
     }
 
@@ -464,7 +476,7 @@ impl Estimation {
         let Ok(filter) = InvariantFilter::new(parameters, start.pose, self.gravity) else {
             return;
         };
-        *self.filter = Delayed::new(filter, stamp);
+        self.filter.restart(filter, stamp);
         (self.present, self.started) = (start.pose, Some(stamp));
     }
 

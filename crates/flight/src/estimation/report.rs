@@ -44,6 +44,8 @@ pub struct SensorReport {
     pub repeated: u64,
     /// Measurements that came later than `filter.delay` allows.
     pub late: u64,
+    /// Measurements refused because too many others waited for the filter.
+    pub excess: u64,
     /// How long before the end the last measurement was accepted, s.
     pub since_accepted: Option<f64>,
     /// How long before the end the last measurement was rejected, s.
@@ -106,6 +108,7 @@ impl Estimation {
                         invalid: counts.invalid,
                         repeated: counts.repeated,
                         late: counts.late,
+                        excess: counts.excess,
                         since_accepted: counts.last_accepted.map(since),
                         since_rejected: counts.last_rejected.map(since),
                     }

@@ -58,8 +58,10 @@ pub(super) struct Counts {
     pub invalid: u64,
     /// Same values as the one before, with a new stamp; also of an attitude alone, whose position then counts.
     pub repeated: u64,
-    /// Older than the filter's horizon, or too many at once.
+    /// Older than the filter's horizon.
     pub late: u64,
+    /// Came while as many waited for the horizon as the filter holds.
+    pub excess: u64,
     /// When a measurement was last accepted and last rejected, ns.
     pub last_accepted: Option<i64>,
     pub last_rejected: Option<i64>,
@@ -254,8 +256,13 @@ impl Sensor {
     }
 
     /// Counts a measurement that the filter refused.
-    pub fn refuse(&mut self, _: Refused) {
-        self.counts.late += 1;
+    pub fn refuse(&mut self, why: Refused) {
+        match why {
+            Refused::TooOld => self.counts.late += 1,
+            Refused::Full => self.counts.excess += 1,
+            // Of IMU samples alone.
+            Refused::Unusable => self.counts.invalid += 1,
+        }
     }
 }
 

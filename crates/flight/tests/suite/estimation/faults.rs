@@ -51,3 +51,33 @@ fn a_delay_of_the_filter_is_no_lack_of_corrections() {
         );
     }
 }
+
+/// Of all sensors at their rates, none crowds out fixes that come late.
+#[test]
+fn late_fixes_find_room_among_all_other_measurements() {
+    let set = [
+        "estimator={ filter = { delay = 0.5 }, range = { use = true }, magnetometer = { field = [2e-5, 0, -4.3e-5] } }",
+        "backend.sim.sensors={ ideal = false, imu = {}, gnss = { delay = 0.41 }, barometer = {}, range = {}, magnetometer = { field = [2e-5, 0, -4.3e-5] } }",
+    ];
+    let summary = flown("examples/quadcopter-take-off.toml", &set);
+    for name in ["gnss.position", "gnss.velocity"] {
+        let fixes = sensor(&summary, name);
+        assert!(fixes.accepted > 110 && fixes.late == 0, "{fixes:?}");
+    }
+}
+
+/// Sensors that bring more than the filter can hold until its horizon are told so, not that they are late.
+#[test]
+fn what_finds_no_room_is_not_late() {
+    let set = [
+        "flight.duration=6",
+        "estimator.filter.delay=1",
+        "backend.sim.sensors.motion_capture.rate=500",
+        "backend.sim.sensors.barometer={ rate = 500 }",
+    ];
+    let summary = flown(EXAMPLE, &set);
+    let [capture, barometer] = ["motion_capture", "barometer"].map(|name| sensor(&summary, name));
+    println!("{capture:?} {barometer:?}");
+    assert_eq!((capture.late, barometer.late), (0, 0));
+    assert!(capture.excess + barometer.excess > 1000);
+}
