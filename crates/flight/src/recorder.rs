@@ -214,7 +214,7 @@ impl<'a> Recorder<'a> {
             let predictor = pilot.predictor();
             let told = truth.configuration().zip(predictor.tracked());
             if let (Some(estimation), Some((x, body))) = (estimation, told) {
-                estimation.compare(&predictor.pose(body, x));
+                estimation.compare(frame.time, &predictor.pose(body, x));
             }
         }
         self.last_step = step_time;

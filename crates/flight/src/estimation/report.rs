@@ -1,6 +1,6 @@
 //! Statistics of the estimate and its measurements, for the summary of a flight.
 
-use fly_lie::SE3;
+use fly_lie::{SE3, SO3};
 
 use super::Estimation;
 use crate::config::StateSource;
@@ -52,19 +52,71 @@ pub struct SensorReport {
     pub since_rejected: Option<f64>,
 }
 
+/// Ticks whose true poses are remembered: the IMU's samples come no later.
+const REMEMBERED: usize = 512;
+
 /// Errors of the estimate against the known truth.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct EstimateError {
     errors: [Magnitude; 2],
     told: bool,
+    /// True poses of the last ticks with their times (ns), the newest at `newest`.
+    truths: Box<[(i64, SE3<f64>)]>,
+    newest: usize,
+    /// Stamp (ns) of the last sample whose estimate was compared.
+    compared: i64,
+}
+
+impl Default for EstimateError {
+    fn default() -> Self {
+        Self {
+            errors: <[Magnitude; 2]>::default(),
+            told: false,
+            truths: vec![(i64::MAX, SE3::identity()); REMEMBERED].into(),
+            newest: 0,
+            compared: i64::MIN,
+        }
+    }
+}
+
+impl EstimateError {
+    fn remember(&mut self, time: i64, truth: &SE3<f64>) {
+        self.newest = (self.newest + 1) % REMEMBERED;
+        self.truths[self.newest] = (time, *truth);
+    }
+
+    /// The true pose at this time (ns), between those of the ticks around it; `None` if it is not remembered.
+    fn at(&self, time: i64) -> Option<SE3<f64>> {
+        let back = |k: usize| &self.truths[(self.newest + REMEMBERED - k) % REMEMBERED];
+        let before = (0..REMEMBERED).find(|k| back(*k).0 <= time)?;
+        let (start, first) = back(before);
+        if *start == time {
+            return Some(*first);
+        }
+        let (end, second) = back(before.checked_sub(1)?);
+        let part = seconds(time.saturating_sub(*start)) / seconds(end.saturating_sub(*start));
+        let turn = (first.rotation.inverse() * second.rotation).log();
+        Some(SE3::new(
+            first.rotation * SO3::exp(&(turn * part)),
+            first.translation.lerp(&second.translation, part),
+        ))
+    }
 }
 
 impl Estimation {
-    /// Compares the estimate with the true pose of the body.
-    pub fn compare(&mut self, truth: &SE3<f64>) {
-        if self.converged.is_none() {
+    /// Takes the true pose of the body at the time (ns) of a tick. Compares the estimate of each new sample of the IMU with the true pose at its stamp.
+    pub fn compare(&mut self, time: i64, truth: &SE3<f64>) {
+        self.error.remember(time, truth);
+        let Some((stamp, _)) = self.sample.filter(|_| self.converged.is_some()) else {
+            return;
+        };
+        if stamp <= self.error.compared {
             return;
         }
+        self.error.compared = stamp;
+        let Some(truth) = self.error.at(stamp) else {
+            return;
+        };
         let place = self.present.rotation.act(&self.imu_place);
         let distance = (self.present.position - place - truth.translation).norm();
         let angle = (self.present.rotation.inverse() * truth.rotation)

@@ -66,6 +66,16 @@ fn late_fixes_find_room_among_all_other_measurements() {
     }
 }
 
+/// The error of an estimate is that at the time it is of.
+#[test]
+fn a_late_imu_makes_no_error_of_its_own() {
+    let summary = flown(EXAMPLE, &["backend.sim.sensors.imu.delay=0.02"]);
+    let [position, attitude] = report(&summary).errors.expect("the truth is told");
+    println!("{} m, {} rad", position.rms(), attitude.rms());
+    assert!(position.rms() < 2e-3, "{}", position.rms());
+    assert!(attitude.rms() < 2e-3, "{}", attitude.rms());
+}
+
 /// Sensors that bring more than the filter can hold until its horizon are told so, not that they are late.
 #[test]
 fn what_finds_no_room_is_not_late() {
