@@ -3,6 +3,7 @@
 use fly_lie::SE23;
 
 use super::filter::InvariantFilter;
+use super::gap::{Gaps, Unseen};
 use super::measurement::{Measurement, Verdict};
 use super::propagation::Imu;
 use crate::time::{nanoseconds_up, seconds};
@@ -24,22 +25,32 @@ pub enum Refused {
 /// An [`InvariantFilter`] that runs behind the newest of at most `S` IMU samples by the largest delay; at most `M` measurements wait for it. Stamps are
 /// in ns.
 ///
-/// A sample holds from the previous stamp to its own. Measurements between two samples divide the step. Allocates nothing. Without delay every call is
-/// bitwise that of the plain filter.
+/// A sample holds from the previous stamp to its own; where more than two samples are missing, with a variance for what the vehicle may have done meanwhile.
+/// Measurements between two samples divide the step. Allocates nothing. Without delay and gaps every call is bitwise that of the plain filter.
 #[derive(Clone, Debug)]
 pub struct Delayed<const S: usize, const M: usize> {
     filter: InvariantFilter,
     delay: i64,
     /// The time of the filter.
     time: i64,
-    samples: [(i64, Imu); S],
+    samples: [Sample; S],
     /// The index of the oldest sample, and the number of samples.
     first: usize,
     stored: usize,
     /// The first `held` are sorted by stamp, for equal stamps by kind and source, then by arrival.
     waiting: [Option<Waiting>; M],
     held: usize,
+    gaps: Gaps,
     refused: u64,
+}
+
+/// A sample of the IMU that holds for `step` s up to its stamp, ns.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    stamp: i64,
+    imu: Imu,
+    step: f64,
+    unseen: Unseen,
 }
 
 /// A measurement that waits for the horizon.
@@ -72,20 +83,26 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
                 "a filter remembers at least one sample and one measurement"
             );
         };
-        let none = Imu {
-            gyro: nalgebra::Vector3::zeros(),
-            accelerometer: nalgebra::Vector3::zeros(),
+        let none = Sample {
+            stamp: time,
+            imu: Imu {
+                gyro: nalgebra::Vector3::zeros(),
+                accelerometer: nalgebra::Vector3::zeros(),
+            },
+            step: 0.0,
+            unseen: Unseen::default(),
         };
         Self {
             // Rounded up: a measurement with exactly the largest delay is not too old.
             delay: nanoseconds_up(filter.delay()),
             filter,
             time,
-            samples: [(time, none); S],
+            samples: [none; S],
             first: 0,
             stored: 0,
             waiting: [None; M],
             held: 0,
+            gaps: Gaps::default(),
             refused: 0,
         }
     }
@@ -96,7 +113,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         (self.filter, self.time) = (filter, time);
         (self.first, self.stored, self.held) = (0, 0, 0);
         self.waiting.fill(None);
-        self.refused = 0;
+        (self.gaps, self.refused) = (Gaps::default(), 0);
     }
 
     /// The filter at its horizon.
@@ -117,12 +134,29 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
     /// The extended pose at the newest sample, propagated with the buffered samples.
     pub fn present(&self) -> SE23<f64> {
         let (mut pose, mut time) = (*self.filter.pose(), self.time);
-        for i in 0..self.stored {
-            let (stamp, imu) = &self.samples[(self.first + i) % S];
+        for Sample { stamp, imu, .. } in self.ahead() {
             pose = (self.filter).ahead(&pose, imu, seconds(stamp.saturating_sub(time)));
             time = *stamp;
         }
         pose
+    }
+
+    /// The samples ahead of the horizon, from the oldest.
+    fn ahead(&self) -> impl Iterator<Item = &Sample> {
+        (0..self.stored).map(|i| &self.samples[(self.first + i) % S])
+    }
+
+    /// Standard deviations of attitude, rad, and velocity, m/s, for what the vehicle may have done in gaps of the IMU ahead of the horizon. Those of the
+    /// [`filter`](Self::filter) do not contain it yet.
+    pub fn unseen(&self) -> [f64; 2] {
+        let all = self.ahead().fold([0.0; 2], |[turn, velocity], sample| {
+            let Unseen {
+                turn: t,
+                velocity: v,
+            } = sample.unseen;
+            [turn + t, velocity + v]
+        });
+        all.map(nalgebra::ComplexField::sqrt)
     }
 
     /// Adds a sample and advances the horizon; `judged` receives the measurements that it passes. If the buffer is full, the horizon
@@ -138,7 +172,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
     ) -> Result<(), Refused> {
         let newest = match self.stored {
             0 => self.time,
-            n => self.samples[(self.first + n - 1) % S].0,
+            n => self.samples[(self.first + n - 1) % S].stamp,
         };
         let mut numbers = imu.gyro.iter().chain(imu.accelerometer.iter());
         if stamp <= newest || !numbers.all(|x| x.is_finite()) {
@@ -147,9 +181,16 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         if self.stored == S {
             self.pass(&mut judged);
         }
-        self.samples[(self.first + self.stored) % S] = (stamp, *imu);
+        let interval = stamp.saturating_sub(newest);
+        self.samples[(self.first + self.stored) % S] = Sample {
+            stamp,
+            imu: *imu,
+            step: seconds(interval),
+            unseen: self.gaps.next(interval),
+        };
         self.stored += 1;
-        while self.stored > 0 && self.samples[self.first].0 <= stamp.saturating_sub(self.delay) {
+        while self.stored > 0 && self.samples[self.first].stamp <= stamp.saturating_sub(self.delay)
+        {
             self.pass(&mut judged);
         }
         Ok(())
@@ -200,12 +241,13 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
 
     /// Advances the horizon past the oldest sample, and the measurements up to it.
     fn pass(&mut self, judged: &mut impl FnMut(Judged)) {
-        let (stamp, imu) = self.samples[self.first];
+        let sample = self.samples[self.first];
+        let stamp = sample.stamp;
         while let Some(next) = self.waiting.first().copied().flatten() {
             if next.stamp > stamp {
                 break;
             }
-            self.advance(next.stamp, &imu);
+            self.advance(next.stamp, &sample);
             judged(Judged {
                 stamp: next.stamp,
                 source: next.source,
@@ -216,15 +258,16 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             self.waiting[..self.held].rotate_left(1);
             self.held -= 1;
         }
-        self.advance(stamp, &imu);
+        self.advance(stamp, &sample);
         self.first = (self.first + 1) % S;
         self.stored -= 1;
     }
 
-    fn advance(&mut self, stamp: i64, imu: &Imu) {
+    fn advance(&mut self, stamp: i64, sample: &Sample) {
         if stamp > self.time {
             let step = seconds(stamp.saturating_sub(self.time));
-            self.filter.predict(imu, step);
+            let unseen = sample.unseen.densities(sample.step);
+            self.filter.predict_through(&sample.imu, step, unseen);
             self.time = stamp;
         }
     }

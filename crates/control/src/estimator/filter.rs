@@ -205,6 +205,11 @@ impl InvariantFilter {
     /// Propagates by `dt` s with the IMU's mean measurement over that time. Returns `false`, and changes nothing, if an entry is not finite,
     /// the step is not positive, or the pose would not be finite.
     pub fn predict(&mut self, imu: &Imu, dt: f64) -> bool {
+        self.predict_through(imu, dt, [0.0; 2])
+    }
+
+    /// As [`predict`](Self::predict), with these squared densities of white noise (rad²/s, m²/s³) besides that of the IMU: of a gap between its samples.
+    pub(super) fn predict_through(&mut self, imu: &Imu, dt: f64, unseen: [f64; 2]) -> bool {
         let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
         if !(dt > 0.0 && dt.is_finite() && finite(&imu.gyro) && finite(&imu.accelerometer)) {
             return false;
@@ -228,12 +233,12 @@ impl InvariantFilter {
         let p = &self.parameters;
         // White noise is constant over a step, with the variance of its density over dt: it enters as a bias does.
         let white = SVector::<f64, 6>::from_fn(|i, _| {
-            let density = if i < 3 {
-                p.gyro_noise
+            let (density, unseen) = if i < 3 {
+                (p.gyro_noise, unseen[0])
             } else {
-                p.accelerometer_noise
+                (p.accelerometer_noise, unseen[1])
             };
-            density * density / dt
+            (density * density + unseen) / dt
         });
         let moved = F * xb + E * bb;
         let noisy = E * SMatrix::<f64, 6, 6>::from_diagonal(&white);

@@ -36,6 +36,7 @@ pub mod chi_square;
 mod covariance;
 mod delayed;
 mod filter;
+mod gap;
 mod measurement;
 mod parameters;
 mod propagation;

@@ -81,11 +81,15 @@ impl Flight {
         let turning = Vector3::new((1.3 * t).sin(), (0.9 * t).cos(), 0.5 * (0.7 * t).sin());
         let acceleration = Vector3::new(2.0 * t.sin(), 2.0 * (1.4 * t).cos(), (0.8 * t).sin());
         let force = self.pose.rotation.inverse().act(&(acceleration - GRAVITY));
-        let truth = Imu {
+        self.measure(&Imu {
             gyro: turning,
             accelerometer: force,
-        };
-        self.pose = advance(&self.pose, &truth, &GRAVITY, STEP);
+        })
+    }
+
+    /// Moves by a step of this motion; what the IMU measures of it.
+    fn measure(&mut self, truth: &Imu) -> Imu {
+        self.pose = advance(&self.pose, truth, &GRAVITY, STEP);
         self.time += STEP;
         let p = self.parameters;
         let root = STEP.sqrt();

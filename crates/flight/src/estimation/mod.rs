@@ -494,14 +494,17 @@ impl Estimation {
             return Err(Fault::Unconverged);
         }
         let deviations = self.filter.filter().deviations();
+        // The filter does not know yet of a gap of the IMU ahead of its horizon.
+        let [turn, speed] = self.filter.unseen();
         let parts = [
-            Uncertain::Attitude,
-            Uncertain::Velocity,
-            Uncertain::Position,
+            (Uncertain::Attitude, turn),
+            (Uncertain::Velocity, speed),
+            (Uncertain::Position, 0.0),
         ];
-        for (k, what) in parts.into_iter().enumerate() {
+        for (k, (what, unseen)) in parts.into_iter().enumerate() {
             // NaN is not.
-            let is_certain = (deviations[3 * k..3 * k + 3].iter()).all(|it| *it <= self.limits[k]);
+            let is_certain =
+                (deviations[3 * k..3 * k + 3].iter()).all(|it| it.hypot(unseen) <= self.limits[k]);
             if !is_certain {
                 return Err(if self.converged.is_some() {
                     Fault::Uncertain(what)

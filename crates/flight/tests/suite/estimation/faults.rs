@@ -66,6 +66,21 @@ fn late_fixes_find_room_among_all_other_measurements() {
     }
 }
 
+/// What the vehicle does while no sample comes is unknown, and motion capture brings it back at once.
+#[test]
+fn a_gap_of_the_imu_is_not_taken_for_known() {
+    let gap = "backend.sim.faults=[{ kind = 'stale', group = 'imu.angular_velocity', from = 5, duration = 0.1 }, \
+               { kind = 'stale', group = 'imu.specific_force', from = 5, duration = 0.1 }]";
+    let fast = "reference.angular_frequency=[2.4, 3.3, 1.8]";
+    let summary = flown(EXAMPLE, &[gap, fast, "flight.duration=10"]);
+    let [position, attitude] = largest(&summary);
+    let capture = sensor(&summary, "motion_capture");
+    println!("{position} m, {attitude} rad, {capture:?}");
+    assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
+    assert!(capture.rejected <= 3 && capture.widened == 0, "{capture:?}");
+    assert!(position < 0.1 && attitude < 0.1, "{position} {attitude}");
+}
+
 /// The error of an estimate is that at the time it is of.
 #[test]
 fn a_late_imu_makes_no_error_of_its_own() {
