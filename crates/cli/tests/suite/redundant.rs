@@ -54,17 +54,18 @@ fn one_dead_rotor_of_eight_is_hardly_seen() {
 /// Laws that give an input themselves: the other rotors produce the force of the dead one, and prefer what is configured.
 #[test]
 fn laws_of_inputs_replace_a_dead_rotor() {
-    let fault = "backend.sim.faults=[{ kind = \"dead\", actuator = \"rotor.0.thrust\", from = 2.0, until = inf }]";
+    let fault = "backend.sim.faults=[{ kind = \"dead\", actuator = \"rotor.0.thrust\", from = 10.0, until = inf }]";
+    // Half a metre away at the start, some need seconds to come.
     let hover = [
         "reference.kind=hover",
-        "flight.duration=12.0",
+        "flight.duration=25.0",
         "safety.then=hold",
     ];
     for config in ["octocopter.toml", "coaxial_x8.toml"] {
         for approach in ["lee", "rotorpy_se3", "cascade", "indi", "state_feedback"] {
             let approach = format!("controller.approach={approach}");
             let set = [&hover[..], &[fault, &approach]].concat();
-            let (rms, summary) = tracked(config, &set, 10.0);
+            let (rms, summary) = tracked(config, &set, 20.0);
             println!("{config}, {approach}: {rms:.6} m");
             assert!(rms < 1e-3, "{config}, {approach}: {rms} m\n{summary}");
         }

@@ -26,7 +26,7 @@ use crate::supervisor::{Fault, Uncertain};
 use sensor::{Counts, Kind, Sensor};
 use start::Start;
 
-/// The filter, with its memory of IMU samples and measurements: 1 s, the longest delay, at 500 Hz. All sensors together bring 320 measurements a second at their
+/// The filter, with its memory of IMU samples and measurements: 1 s, the longest delay, at 500 Hz. All sensors together bring 310 measurements a second at their
 /// usual rates.
 type Filter = Delayed<512, WAITING>;
 const WAITING: usize = 512;
