@@ -338,16 +338,18 @@ impl Flight<'_> {
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
         let supervisor = self.pilot.supervisor();
-        if self.pilot.state().is_some() && supervisor.must_arm() && !supervisor.is_steady(time) {
-            let gap = seconds(supervisor.last_gap());
-            if gap == 0.0 && self.pilot.fault().is_none() {
-                return None; // until there is a gap, or none for long enough
+        let is_unsteady =
+            supervisor.must_arm() && supervisor.waits() && !supervisor.is_steady(time);
+        let is_fault = (self.pilot.fault()).is_some_and(|fault| fault != Fault::Missing);
+        if is_unsteady && !is_fault && self.pilot.state().is_some() {
+            if supervisor.may_become_steady(time) {
+                return None;
             }
-            if (f64::MIN_POSITIVE..1.0).contains(&gap) {
+            let gap = seconds(supervisor.last_gap()) * 1e3;
+            if gap > 0.0 {
                 return Some(End::Backend(format!(
-                    "not armed: complete frames come too seldom, with gaps of {:.0} ms: expected one at least every `safety.hold_ms` for a second, with \
-                     all measurements newer than `safety.stale_ms`; let the autopilot send more often, or over a faster link, or raise `safety.stale_ms`",
-                    1e3 * gap
+                    "not armed: complete frames come too seldom, with gaps of {gap:.0} ms: expected one at least every `safety.hold_ms` for a second, with \
+                     all measurements newer than `safety.stale_ms`; let the autopilot send more often, or over a faster link, or raise `safety.stale_ms`"
                 )));
             }
         }

@@ -268,7 +268,7 @@ impl Pilot {
                 envelope.restart();
             }
             decision = self.failsafe(time);
-            let exceeded = verdict.ok().and_then(|()| self.watch_motion(time));
+            let exceeded = self.watch_motion(time, verdict);
             decision.action = self.respond(time, exceeded, decision.action);
         } else {
             self.failsafe = None;
@@ -476,8 +476,9 @@ impl Pilot {
         envelope.observe(&observed, predictor, guidance.point())
     }
 
-    /// Checks the limits that need no reference, in a failsafe with a measured state.
-    fn watch_motion(&mut self, time: i64) -> Option<Exceeded> {
+    /// Checks the limits that need no reference, in a failsafe, as far as the state is measured (`verdict`).
+    fn watch_motion(&mut self, time: i64, verdict: Result<(), Fault>) -> Option<Exceeded> {
+        let is_between = self.supervisor().is_between_frames(time);
         let (flight_time, upward) = (self.flight_time(time), self.parts.guidance.upward());
         let descends = self.supervisor().mode() != Mode::HoldPosition;
         let Parts {
@@ -486,6 +487,12 @@ impl Pilot {
             ..
         } = &mut self.parts;
         let envelope = envelope.as_mut()?;
+        if verdict.is_err() {
+            if !is_between {
+                envelope.interrupt();
+            }
+            return None;
+        }
         envelope.observe_motion(flight_time, upward, predictor, descends)
     }
 

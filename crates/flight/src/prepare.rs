@@ -112,7 +112,7 @@ impl<'a> Flight<'a> {
             (Truth::bind(description, system), of_truth),
         )?;
 
-        let duration = duration(configuration, is_shadow, guidance.duration());
+        let duration = duration(configuration, is_shadow, guidance.duration())?;
         let safety = &configuration.safety;
         let began = control_began(configuration, description);
         let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend, began));
@@ -542,10 +542,13 @@ fn duration(
     configuration: &Configuration,
     is_shadow: bool,
     of_reference: Option<f64>,
-) -> Option<f64> {
+) -> Result<Option<f64>, FlightError> {
+    if !is_shadow {
+        configuration.check_end(of_reference)?;
+    }
     let configured = configuration.flight.duration.or(of_reference);
     let mut set = configuration.document.set_keys("flight");
-    configured.filter(|_| !is_shadow || set.any(|key| key == "duration"))
+    Ok(configured.filter(|_| !is_shadow || set.any(|key| key == "duration")))
 }
 
 /// The longest time between two good frames, ns: the hold time, the age at which a measurement is stale, and two ticks.
@@ -570,6 +573,7 @@ fn policy(
         (description.frame_signals()).any(|signal| signal.name == "vehicle.control");
     let is_of_real = is_real || description.configuration.is_some() && is_of_autopilot;
     Policy {
+        step: configuration.flight.step_ns(),
         hold: nanoseconds(safety.hold_ms * 1e-3),
         on_loss: if is_shadow {
             OnLoss::Skip

@@ -60,6 +60,8 @@ pub enum OnLoss {
 /// The times and responses of a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
+    /// Time between two ticks, ns.
+    pub step: i64,
     /// The last command is held for less than this after the last good frame, ns.
     pub hold: i64,
     /// The response after the hold time.
@@ -194,7 +196,7 @@ impl Supervisor {
         match frame {
             Ok(()) => {
                 let gap = time.saturating_sub(self.last_frame);
-                if self.steady.is_none() || gap >= self.policy.hold {
+                if self.steady.is_none() || gap >= self.longest_steady() {
                     self.steady = Some((time, self.steady.map_or(0, |_| gap)));
                 }
                 (self.last_frame, self.seen) = (time, None);
@@ -225,8 +227,24 @@ impl Supervisor {
 
     /// Whether frames have been good for long enough to fly on them, without a gap that would end in a failsafe.
     pub fn is_steady(&self, time: i64) -> bool {
-        let between = time.saturating_sub(self.last_frame) < self.policy.hold;
-        (self.steady).is_some_and(|(since, _)| between && time.saturating_sub(since) >= STEADY)
+        (self.steady)
+            .is_some_and(|(since, _)| !self.is_late(time) && time.saturating_sub(since) >= STEADY)
+    }
+
+    /// Whether frames have come without such a gap, if not for long enough yet.
+    pub fn may_become_steady(&self, time: i64) -> bool {
+        self.steady.is_some() && !self.is_late(time)
+    }
+
+    /// Whether no good frame has come for so long that frames are not steady.
+    fn is_late(&self, time: i64) -> bool {
+        time.saturating_sub(self.last_frame) >= self.longest_steady()
+    }
+
+    /// Good frames in every tick are steady, however long a tick is.
+    fn longest_steady(&self) -> i64 {
+        let step = self.policy.step;
+        self.policy.hold.max(step.saturating_add(step / 2))
     }
 
     /// The last gap between two good frames that was longer than the hold time, ns; 0 if there was none.

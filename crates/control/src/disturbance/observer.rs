@@ -280,7 +280,7 @@ where
             self.scale = scale;
         }
         self.world += R * rest;
-        if carries {
+        if carries && three(&self.now.b).norm() > LEAST_THRUST * thrust.norm() {
             self.share(R * thrust, part);
         }
         let known = if self.of_force {

@@ -308,25 +308,24 @@ impl Configuration {
     /// # Errors
     /// The vehicle cannot follow it; located at the setting at fault.
     pub fn build_reference(&self, vehicle: &Vehicle) -> Result<Reference, ConfigError> {
-        let reference = self.reference.build(vehicle).and_then(|reference| {
-            if let Reference::Planned(planned) = &reference {
-                self.check_end(planned.duration())?;
-            }
-            Ok(reference)
-        });
+        let reference = self.reference.build(vehicle);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }
 
-    /// Rejects a reference that ends as it begins, as one point does, if the flight would end with it.
-    fn check_end(&self, end: Option<f64>) -> Result<(), SettingsError> {
+    /// Rejects a reference that ends as it begins, as one point does (`end`, s), if the flight ends with it.
+    ///
+    /// # Errors
+    /// Located at the reference.
+    pub fn check_end(&self, end: Option<f64>) -> Result<(), ConfigError> {
         let is_over = end.is_some_and(|end| end < 1.0 / self.flight.rate_hz);
         if !is_over || self.flight.duration.is_some() {
             return Ok(());
         }
-        Err(SettingsError::new(
+        let error = SettingsError::new(
             "kind",
             "it ends as it begins, and the flight would end with it: expected `flight.duration`, a `hold` at the last point, or another point",
-        ))
+        );
+        Err(controller::explain(&self.document, "reference", &error).into())
     }
 
     /// The reference for a system.
@@ -337,10 +336,7 @@ impl Configuration {
         &self,
         system: &System,
     ) -> Result<Box<dyn Trajectory<SystemPoint>>, ConfigError> {
-        let reference = (self.reference.build_for_system(system)).and_then(|reference| {
-            self.check_end(reference.duration())?;
-            Ok(reference)
-        });
+        let reference = self.reference.build_for_system(system);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }
 }

@@ -329,6 +329,14 @@ impl Envelope {
         strongest.take()
     }
 
+    /// Nothing is known of the motion: how long its limits have been exceeded counts anew.
+    pub fn interrupt(&mut self) {
+        let of_motion = |watched: &&mut Watched| !watched.bound.limit.is_of_reference();
+        for watched in self.watched.iter_mut().filter(of_motion) {
+            watched.interrupt();
+        }
+    }
+
     /// Records what the verdict at the end depends on.
     fn record(&mut self, step: &Observed, state: &StatePredictor, reference: &SystemPoint) {
         self.lost.record(step, self.settling);

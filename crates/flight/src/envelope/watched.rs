@@ -40,6 +40,11 @@ impl Watched {
         Some(time - *self.since.get_or_insert(time))
     }
 
+    /// It counts anew for how long it is exceeded.
+    pub fn interrupt(&mut self) {
+        self.since = None;
+    }
+
     /// Forgets that it was exceeded.
     pub fn restart(&mut self) {
         self.since = None;

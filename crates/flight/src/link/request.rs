@@ -406,7 +406,8 @@ impl Link {
         if self.is_commanding() && !self.requests.taken_over {
             let released = self.release_control(terminated, grounded);
             handed.not_landed = released.err().or_else(|| self.wait_until_landed().err());
-            let is_down = self.requests.reported.armed == Some(false) && self.commanded;
+            let is_ours = self.is_commanding_a_vehicle() && self.commanded;
+            let is_down = is_ours && self.requests.reported.armed == Some(false);
             if is_down && !self.requests.taken_over && !terminated {
                 handed.crashed = self.requests.landed.trouble(&self.frame);
             }

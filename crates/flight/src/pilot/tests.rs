@@ -85,6 +85,7 @@ enum Wrong {
 /// A hold of 50 ms and a failsafe of 4 s.
 fn policy(on_loss: OnLoss) -> Policy {
     Policy {
+        step: TICK,
         hold: 50 * MS,
         on_loss,
         longest_gap: i64::MAX,

@@ -8,6 +8,7 @@ const MS: i64 = 1_000_000;
 
 fn policy(on_loss: OnLoss, longest_failsafe: i64) -> Policy {
     Policy {
+        step: 10 * MS,
         hold: 50 * MS,
         on_loss,
         longest_gap: i64::MAX,

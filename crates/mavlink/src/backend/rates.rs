@@ -28,7 +28,7 @@ pub(super) fn shortfall(
     let until = monotonic().saturating_add(WAIT);
     loop {
         let (now, rates) = (monotonic(), vehicle.rates());
-        let mut slow = of_state(&rates).filter(|(rate, _)| rate.is_slow());
+        let mut slow = of_state(&rates).filter(|(rate, _)| rate.is_slow() && rate.hz > 0.0);
         if !rates.is_empty() && slow.next().is_none() {
             return None;
         }

@@ -35,6 +35,9 @@ pub(super) fn check(
             let mut inputs = ReferenceInputs::new(vehicle);
             let mut point = ReferencePoint::default();
             let duration = trajectory.duration();
+            if configuration.backend.plugin != "replay" {
+                configuration.check_end(duration)?;
+            }
             let needed = |time| {
                 trajectory
                     .at(time, &mut point)

@@ -34,6 +34,9 @@ pub(super) fn check(
         findings.warning("", note);
     }
     let mut trajectory = configuration.build_system_reference(system)?;
+    if configuration.backend.plugin != "replay" {
+        configuration.check_end(trajectory.duration())?;
+    }
     let mut controller = configuration.build_system_controller(system)?;
     let mut start = SystemPoint::new(model);
     if let Err(error) = trajectory.at(0.0, &mut start) {

@@ -157,7 +157,7 @@ impl Setpoints {
     pub fn path_words(&self) -> Option<&'static str> {
         let logged = self.logged_path.as_ref();
         (logged.is_some_and(|logged| logged.is_output)).then_some(
-            "of vehicle_local_position_setpoint, whose velocity is the controller's output: velocity and acceleration are unknown",
+            "of vehicle_local_position_setpoint, whose velocity is the controller's output: velocity and acceleration are those of the smoothed flown path",
         )
     }
 
@@ -195,7 +195,11 @@ impl Setpoints {
             attitude_logged: false,
         };
         if let Some([p, v, a]) = self.path(time)? {
-            (setpoint.position, setpoint.velocity, setpoint.acceleration) = (p, v, a);
+            setpoint.position = p;
+            // Of a position alone the motion is that of the flown path: a velocity of zero would be wrong.
+            if v.iter().chain(&a).all(|x| x.is_finite()) {
+                (setpoint.velocity, setpoint.acceleration) = (v, a);
+            }
             setpoint.position_logged = true;
         }
         if flown.is_logged[k] {
