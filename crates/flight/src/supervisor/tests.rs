@@ -430,3 +430,23 @@ fn faults_name_the_group_the_command_and_the_limit() {
         "the limit of the height is exceeded"
     );
 }
+
+#[test]
+fn good_frames_in_every_tick_are_steady_however_long_a_tick_is() {
+    for (step, hold) in [(50 * MS, 50 * MS), (1000 * MS, 50 * MS), (10 * MS, 0)] {
+        let mut supervisor = Supervisor::new(Policy {
+            step,
+            hold,
+            must_arm: true,
+            ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
+        });
+        let last = 1 + 1000 * MS / step;
+        for tick in 0..=last {
+            assert!(!supervisor.is_steady(tick * step) || tick == last, "{tick}");
+            supervisor.frame(tick * step, Ok(()));
+        }
+        assert!(supervisor.is_steady(last * step), "{step} ns, {hold} ns");
+        supervisor.frame((last + 2) * step, Ok(()));
+        assert!(!supervisor.is_steady((last + 2) * step));
+    }
+}

@@ -335,6 +335,34 @@ fn the_strongest_of_the_limits_that_are_exceeded_at_once_is_answered() {
     assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
 }
 
+/// Nobody knows where it was meanwhile.
+#[test]
+fn a_time_without_frames_does_not_count_as_outside() {
+    let mut bench = fenced(around(1e3), around(5.0));
+    let bound = Bound {
+        limit: Limit::Fence(1),
+        max: 0.0,
+        after: 0.5,
+        then: Some(Response::Terminate),
+    };
+    let fences = vec![around(1e3), around(5.0)];
+    let envelope = Envelope::new(&[bound], fences, Some(1.0), 9.81, Response::Descend);
+    bench.pilot.parts.envelope = Some(envelope);
+    let outside = State::at_rest(SE3::new(SO3::identity(), Vector3::x() * 5.5));
+    bench.run(10, Wrong::Nothing);
+    let mut run = |ticks: usize, wrong: Wrong| {
+        for _ in 0..ticks {
+            bench.plant = outside;
+            bench.tick(wrong);
+        }
+        bench.pilot.supervisor().mode()
+    };
+    run(10, Wrong::Nothing);
+    assert_eq!(run(300, Wrong::NoFrame), Mode::Descending);
+    assert_eq!(run(240, Wrong::Nothing), Mode::Descending);
+    assert_eq!(run(20, Wrong::Nothing), Mode::Ended);
+}
+
 /// Where it has to land.
 #[test]
 fn a_descent_may_go_below_a_fence() {
