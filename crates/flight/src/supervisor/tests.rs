@@ -440,7 +440,7 @@ fn good_frames_in_every_tick_are_steady_however_long_a_tick_is() {
             must_arm: true,
             ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
         });
-        let last = 1 + 1000 * MS / step;
+        let last = 1000 * MS / step;
         for tick in 0..=last {
             assert!(!supervisor.is_steady(tick * step) || tick == last, "{tick}");
             supervisor.frame(tick * step, Ok(()));
