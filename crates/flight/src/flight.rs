@@ -338,8 +338,7 @@ impl Flight<'_> {
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
         let supervisor = self.pilot.supervisor();
-        let is_unsteady =
-            supervisor.must_arm() && supervisor.waits() && !supervisor.is_steady(time);
+        let is_unsteady = supervisor.waits() && !supervisor.is_steady(time);
         let is_fault = (self.pilot.fault()).is_some_and(|fault| fault != Fault::Missing);
         if is_unsteady && !is_fault && self.pilot.state().is_some() {
             if supervisor.may_become_steady(time) {

@@ -221,8 +221,7 @@ impl Pilot {
             computed: false,
         };
         let supervisor = &self.parts.supervisor;
-        let may_begin =
-            supervisor.waits() && (!supervisor.must_arm() || supervisor.is_steady(time));
+        let may_begin = supervisor.waits() && supervisor.is_steady(time);
         if verdict.is_ok()
             && !self.was_at_start
             && may_begin

@@ -37,6 +37,8 @@ use crate::truth::Truth;
 
 /// How long a backend may take to deliver its first complete frame, ns of the backend's clock.
 const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
+/// A vehicle is armed after good frames for this long, ns.
+const STEADY: i64 = 1_000_000_000;
 
 /// Checks that a backend measures the state of the configured system and takes its commands, as [`Flight::new`] does.
 ///
@@ -585,6 +587,12 @@ fn policy(
         longest_blind: nanoseconds(safety.longest_blind(commands.filter(|_| is_of_real))),
         resume: safety.resume,
         must_arm: is_real && backend.is_armed(),
+        // An autopilot keeps its vehicle where it is.
+        steady_for: if is_real && is_of_autopilot {
+            STEADY
+        } else {
+            0
+        },
         slow_frames: is_of_real,
         begins: began.unwrap_or(i64::MIN),
     }

@@ -77,6 +77,8 @@ pub struct Policy {
     pub resume: bool,
     /// Whether there is a vehicle that must be armed.
     pub must_arm: bool,
+    /// For how long it must have sent good frames before, ns; 0: what falls until it is commanded cannot wait.
+    pub steady_for: i64,
     /// Whether frames come more seldom than ticks, as the telemetry of a real vehicle does, or a recording of it.
     pub slow_frames: bool,
     /// Frame time (ns) before which nothing is controlled: when control of a recorded flight began, else `i64::MIN`.
@@ -118,8 +120,6 @@ pub struct Report {
     pub touched_down: bool,
 }
 
-/// A vehicle is armed after good frames for this long, ns.
-const STEADY: i64 = 1_000_000_000;
 /// The most mode changes in one tick.
 const MOST_EVENTS: usize = 4;
 
@@ -225,10 +225,11 @@ impl Supervisor {
         self.policy.must_arm
     }
 
-    /// Whether frames have been good for long enough to fly on them, without a gap that would end in a failsafe.
+    /// Whether frames have been good for long enough to fly on them, without a gap that would end in a failsafe, if they must.
     pub fn is_steady(&self, time: i64) -> bool {
-        (self.steady)
-            .is_some_and(|(since, _)| !self.is_late(time) && time.saturating_sub(since) >= STEADY)
+        let Policy { steady_for, .. } = self.policy;
+        let has_been = |(since, _)| !self.is_late(time) && time.saturating_sub(since) >= steady_for;
+        steady_for == 0 || self.steady.is_some_and(has_been)
     }
 
     /// Whether frames have come without such a gap, if not for long enough yet.

@@ -93,6 +93,7 @@ fn policy(on_loss: OnLoss) -> Policy {
         longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
+        steady_for: 0,
         slow_frames: false,
         begins: i64::MIN,
     }
@@ -469,6 +470,7 @@ fn a_vehicle_is_armed_only_where_its_reference_begins() {
     bench.pilot.parts.supervisor = Supervisor::new(Policy {
         resume: true,
         must_arm: true,
+        steady_for: 1000 * MS,
         slow_frames: true,
         ..policy(DESCEND)
     });

@@ -16,6 +16,7 @@ fn policy(on_loss: OnLoss, longest_failsafe: i64) -> Policy {
         longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
+        steady_for: 0,
         slow_frames: false,
         begins: i64::MIN,
     }
@@ -437,7 +438,7 @@ fn good_frames_in_every_tick_are_steady_however_long_a_tick_is() {
         let mut supervisor = Supervisor::new(Policy {
             step,
             hold,
-            must_arm: true,
+            steady_for: 1000 * MS,
             ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
         });
         let last = 1000 * MS / step;

@@ -186,7 +186,8 @@ fn ctrl_c_ends_in_order() {
         while !part.exists() && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(200));
+        // It is armed after a second of good frames.
+        std::thread::sleep(Duration::from_millis(1500));
         let killed = Command::new("kill")
             .args([signal, &flight.id().to_string()])
             .status()
