@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use fly_control::allocation::InputBounds;
 use fly_control::analysis::Attainable;
 use fly_hal::{Description, Frame};
 use fly_mechanics::{Inputs, System};
@@ -137,8 +138,7 @@ pub struct Health {
     last: Vec<f64>,
     /// The reported health that the bounds hold for. A detected failure holds until the report changes from it.
     acted: Vec<f64>,
-    /// Bounds of each input; infinite if nothing has changed.
-    bounds: [Vec<f64>; 2],
+    bounds: InputBounds,
 }
 
 impl Health {
@@ -154,7 +154,7 @@ impl Health {
             left: vec![1.0; count],
             last: vec![1.0; count],
             acted: vec![1.0; count],
-            bounds: [vec![f64::NEG_INFINITY; count], vec![f64::INFINITY; count]],
+            bounds: InputBounds::free(count),
         })
     }
 
@@ -208,8 +208,8 @@ impl Health {
 
     /// Bounds the inputs of an actuator as if it had failed.
     pub fn give_up(&mut self, actuator: Range<usize>) {
-        for bounds in &mut self.bounds {
-            bounds[actuator.clone()].fill(0.0);
+        for input in actuator {
+            self.fix_at_zero(input);
         }
     }
 
@@ -218,10 +218,9 @@ impl Health {
         self.left[command]
     }
 
-    /// Lower and upper bounds of the inputs.
-    pub fn bounds(&self) -> [&[f64]; 2] {
-        let [lower, upper] = &self.bounds;
-        [lower, upper]
+    /// The bounds of the inputs.
+    pub fn bounds(&self) -> &InputBounds {
+        &self.bounds
     }
 
     /// Replaces desired outputs of the actuators by the commands that produce them: a weak actuator needs a larger command, within its limits.
@@ -259,26 +258,26 @@ impl Health {
             .unwrap_or(1.0)
     }
 
-    /// Sets the bounds: the inputs of a failed actuator are zero; the limits of a weak one shrink with its health (both thrusts of a rotor that does
-    /// not tilt, both efforts of a motor). A failed tilt is zero.
+    /// Sets the bounds: the inputs of a failed actuator are zero; the limits of a weak one shrink with its health (all thrusts of a rotor,
+    /// both efforts of a motor). A failed tilt is zero.
     fn bound(&mut self, inputs: &Inputs) {
-        let [lower, upper] = &mut self.bounds;
-        lower.fill(f64::NEG_INFINITY);
-        upper.fill(f64::INFINITY);
-        let limits = inputs.command_limits();
+        self.bounds = InputBounds::free(self.left.len());
         for range in inputs.actuator_ranges() {
             let (first, health) = (range.start, self.left[range.start]);
-            let [low, high] = limits[first];
             if health <= 0.0 {
-                lower[range.clone()].fill(0.0);
-                upper[range].fill(0.0);
-            } else if range.len() == 1 && health < 1.0 {
-                (lower[first], upper[first]) = (health * low, health * high);
-            } else if range.len() == 2 && self.left[first + 1] <= 0.0 {
-                // Without its tilt a rotor has no side force, its first input.
-                (lower[first], upper[first]) = (0.0, 0.0);
+                range.for_each(|input| self.fix_at_zero(input));
+                continue;
             }
+            if range.len() == 2 && self.left[first + 1] <= 0.0 {
+                // Without its tilt a rotor has no side force, its first input.
+                self.fix_at_zero(first);
+            }
+            self.bounds.effectiveness[range].fill(health);
         }
+    }
+
+    fn fix_at_zero(&mut self, input: usize) {
+        (self.bounds.lower[input], self.bounds.upper[input]) = (0.0, 0.0);
     }
 }
 
@@ -334,7 +333,7 @@ mod tests {
         }
         assert_eq!(changes, 11);
         assert_eq!([read(&mut health, end), read(&mut health, end)], [1, 0]);
-        assert!((health.bounds()[1][0] - end * 20.0).abs() < 1e-12);
+        assert_eq!(health.bounds().effectiveness, [end]);
         // Both ends count at once, and noise below a step does not bring back what the motion has shown to fail.
         assert_eq!([read(&mut health, 0.0), read(&mut health, 1.0)], [1, 1]);
         assert_eq!(health.mark_failed(0, &system.inputs), Some(0));

@@ -172,6 +172,22 @@ fn weak_rotors_are_made_up_for() {
     }
 }
 
+/// A weak rotor that tilts has smaller limits in the law, so that the vehicle stays upright where it cannot be held, and is told so.
+#[test]
+fn a_weak_rotor_that_tilts_is_not_asked_for_more_than_it_gives() {
+    let folder = Folder::new();
+    let set = [
+        r#"backend.sim.faults=[{ kind = "weak", actuator = "rotor.1.thrust", effectiveness = 0.3, from = 2, until = inf }]"#,
+        r#"reference={ kind = "hover", position = [0, 0, 1] }"#,
+        "flight.duration=6",
+    ];
+    let summary = data(&folder, "tricopter.toml", &set, 6);
+    let told = "the actuator of `rotor.1.thrust` has 30 % of its effectiveness left; the remaining actuators cannot hover level";
+    assert!(summary.to_string().contains(told), "{summary}");
+    let end = summary["attitude_error"]["rms"].as_f64();
+    assert!(end.is_some_and(|rms| rms < 0.35), "{summary}");
+}
+
 /// What the vehicle itself does decides, not what is measured: it sinks below the ground or drifts away while its position reads as it should.
 #[test]
 fn measurements_do_not_excuse_the_vehicle() {

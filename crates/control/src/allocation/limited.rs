@@ -4,6 +4,8 @@ use core::cmp::Ordering;
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
+#[cfg(feature = "std")]
+use super::InputBounds;
 use super::limits::check_length;
 use super::{Allocation, AllocationError, Allocator, DefaultDim, Limits, Outcome, Sizes};
 
@@ -107,7 +109,7 @@ impl Limited<Box<dyn Allocator>> {
     pub fn with_bounds(
         limits: &Limits,
         rate: Option<Vec<f64>>,
-        bounds: [&[f64]; 2],
+        bounds: &InputBounds,
         make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, AllocationError>,
     ) -> Result<Self, AllocationError> {
         Self::of_each(limits.with_each_input(Some(bounds))?, rate, make)

@@ -2,6 +2,8 @@
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
 
+#[cfg(feature = "std")]
+use super::InputBounds;
 use super::{AllocationError, DefaultDim, Sizes};
 
 /// Rows processed together: fits the registers of any machine.
@@ -149,17 +151,23 @@ impl Limits {
     /// a row that these bounds imply becomes unbounded.
     pub(super) fn with_each_input(
         &self,
-        bounds: Option<[&[f64]; 2]>,
+        bounds: Option<&InputBounds>,
     ) -> Result<Self, AllocationError> {
         let (p, m) = self.rows.shape();
         let mut rows = nalgebra::DMatrix::zeros(m + p, p);
         rows.rows_mut(0, m).copy_from(&self.rows.transpose());
         rows.rows_mut(m, p).fill_with_identity();
         let mut interior = self.interior.clone();
-        let free = [vec![f64::NEG_INFINITY; p], vec![f64::INFINITY; p]];
-        let [lower, upper] = bounds.unwrap_or([&free[0], &free[1]]);
+        let free = InputBounds::free(p);
+        let bounds = bounds.unwrap_or(&free);
+        let InputBounds {
+            lower,
+            upper,
+            effectiveness,
+        } = bounds;
         check_length("lower bounds of the inputs", p, lower.len())?;
         check_length("upper bounds of the inputs", p, upper.len())?;
+        check_length("effectiveness of the inputs", p, effectiveness.len())?;
         let refused = (0..p).find(|&j| {
             !(lower[j] <= upper[j] && lower[j] < f64::INFINITY && upper[j] > f64::NEG_INFINITY)
         });
@@ -182,15 +190,16 @@ impl Limits {
                 }
             })
         };
-        let extend = |own: &[f64], of_inputs: &[f64], free: f64| {
+        let extend = |own: &nalgebra::DVector<f64>, of_inputs: &[f64], free: f64| {
+            let own = bounds.scaled(&self.rows(), own);
             let own = own.iter().enumerate();
             let own = own.map(|(row, bound)| if opened(row, free) { free } else { *bound });
             nalgebra::DVector::from_iterator(m + p, own.chain(of_inputs.iter().copied()))
         };
-        let lower_rows = extend(self.lower(), lower, f64::NEG_INFINITY);
-        let upper_rows = extend(self.upper(), upper, f64::INFINITY);
+        let lower_rows = extend(&self.lower, lower, f64::NEG_INFINITY);
+        let upper_rows = extend(&self.upper, upper, f64::INFINITY);
         for (j, inside) in interior.iter_mut().enumerate() {
-            *inside = inside.clamp(lower[j], upper[j]);
+            *inside = (effectiveness[j] * *inside).clamp(lower[j], upper[j]);
         }
         Self::between(rows, &lower_rows, &upper_rows, interior)
     }

@@ -46,6 +46,8 @@
 
 mod active_set;
 mod basis;
+#[cfg(feature = "std")]
+mod bounds;
 mod dual;
 mod limited;
 mod limits;
@@ -54,6 +56,8 @@ mod osqp;
 
 pub use active_set::ActiveSet;
 pub(crate) use active_set::inverse_factor;
+#[cfg(feature = "std")]
+pub use bounds::InputBounds;
 pub use limited::Limited;
 pub use limits::Limits;
 #[cfg(feature = "osqp")]

@@ -5,6 +5,7 @@ use fly_lie::SE3;
 use fly_mechanics::{Polytope, State, Vehicle};
 use nalgebra::{DMatrix, DVector};
 
+use crate::allocation::InputBounds;
 use crate::attainable_force::{FORCE_TOLERANCE, pseudo_inverse};
 use crate::redundancy::InputRedundancy;
 
@@ -23,12 +24,12 @@ pub enum Attainable {
 const MARGIN: f64 = 1e-2;
 
 impl Attainable {
-    /// For a vehicle with these bounds of each input (p entries each), infinite where its own limits apply, see
+    /// For a vehicle with these bounds of its inputs, see
     /// [`Controller::set_input_bounds`](crate::Controller::set_input_bounds): solves some linear programs.
     ///
     /// # Panics
     /// If there is not one bound per input.
-    pub fn within(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Self {
+    pub fn within(vehicle: &Vehicle, bounds: &InputBounds) -> Self {
         let rotors = &vehicle.rotors;
         let (limits, interior) = bounded(rotors.limits(), rotors.interior(), bounds);
         let wrench = vehicle.body.bias(&State::at_rest(SE3::identity()));
@@ -73,13 +74,16 @@ fn admits<'a>(
 }
 
 /// The limits, with those that these bounds imply replaced by them, and the interior point moved along.
-fn bounded(
-    limits: &Polytope,
-    interior: &[f64],
-    [lower, upper]: [&[f64]; 2],
-) -> (Polytope, Vec<f64>) {
+fn bounded(limits: &Polytope, interior: &[f64], bounds: &InputBounds) -> (Polytope, Vec<f64>) {
     let p = limits.dim();
-    assert_eq!([lower.len(), upper.len()], [p, p], "bounds of the inputs");
+    let InputBounds {
+        lower,
+        upper,
+        effectiveness,
+    } = bounds;
+    let lengths = [lower.len(), upper.len(), effectiveness.len()];
+    assert_eq!(lengths, [p; 3], "bounds of the inputs");
+    let kept = bounds.scaled(&limits.matrix, &limits.bound);
     let own = (0..limits.rows()).filter(|row| {
         let row = limits.matrix.row(*row);
         (0..p).any(|j| {
@@ -87,7 +91,7 @@ fn bounded(
         })
     });
     let mut rows: Vec<(DVector<f64>, f64)> = own
-        .map(|row| (limits.matrix.row(row).transpose(), limits.bound[row]))
+        .map(|row| (limits.matrix.row(row).transpose(), kept[row]))
         .collect();
     for j in 0..p {
         let mut unit = DVector::zeros(p);
@@ -101,7 +105,6 @@ fn bounded(
     }
     let matrix = DMatrix::from_fn(rows.len(), p, |i, j| rows[i].0[j]);
     let bound = DVector::from_iterator(rows.len(), rows.iter().map(|(_, bound)| *bound));
-    let inside = interior.iter().zip(lower.iter().zip(upper));
-    let inside = inside.map(|(u, (lower, upper))| u.max(*lower).min(*upper));
+    let inside = (0..p).map(|j| (effectiveness[j] * interior[j]).max(lower[j]).min(upper[j]));
     (Polytope { matrix, bound }, inside.collect())
 }

@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector, DefaultAllocator, Dyn};
 
 use super::Controller;
-use crate::allocation::{ActiveSet, AllocationError, Allocator, Limited, Limits};
+use crate::allocation::{ActiveSet, AllocationError, Allocator, InputBounds, Limited, Limits};
 use crate::law::{Law, LawError};
 use crate::plant::Plant;
 use crate::sizes::Sizes;
@@ -14,8 +14,8 @@ impl<P: Plant> Controller<P>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
-    /// Sets new bounds of the inputs (p entries each, in their units), which replace the limits that concern bounded inputs alone; infinite bounds restore
-    /// an input's own limits. The previous input is kept, so that rate limits continue to hold.
+    /// Sets new bounds of the inputs, which replace the limits that concern bounded inputs alone. [Free](InputBounds::free) bounds restore
+    /// their own limits. The previous input is kept, so that rate limits continue to hold.
     ///
     /// An input whose bounds are equal is fixed at that value whatever is demanded, such as zero for a failed rotor: the law adds its force to b and
     /// removes its column from B, so that the other inputs compensate as far as they can, exactly while they are inside their limits. Bounded inputs are
@@ -23,13 +23,9 @@ where
     ///
     /// # Errors
     /// [`InputBoundsError`]; the previous bounds stay.
-    pub fn set_input_bounds(
-        &mut self,
-        lower: &[f64],
-        upper: &[f64],
-    ) -> Result<(), InputBoundsError> {
-        let bounded = self.with_bounds([lower, upper])?;
-        let fixed: Vec<Option<f64>> = (lower.iter().zip(upper))
+    pub fn set_input_bounds(&mut self, bounds: &InputBounds) -> Result<(), InputBoundsError> {
+        let bounded = self.with_bounds(bounds)?;
+        let fixed: Vec<Option<f64>> = (bounds.lower.iter().zip(&bounds.upper))
             .map(|(lower, upper)| (lower == upper).then_some(*lower))
             .collect();
         self.plant.fix_inputs(&fixed);
@@ -86,13 +82,10 @@ where
     /// The solver for these bounds; `None` without bounds.
     fn with_bounds(
         &self,
-        bounds: [&[f64]; 2],
+        bounds: &InputBounds,
     ) -> Result<Option<Limited<Box<dyn Allocator>>>, AllocationError> {
         let p = self.plant.input_dim();
-        let [lower, upper] = bounds;
-        let is_free = lower.iter().all(|l| *l == f64::NEG_INFINITY)
-            && upper.iter().all(|u| *u == f64::INFINITY);
-        if is_free && lower.len() == p && upper.len() == p {
+        if bounds.are_free(p) {
             return Ok(None);
         }
         let (limits, rates) = if let Some((limits, rates)) = &self.limits {

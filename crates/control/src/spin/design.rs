@@ -9,6 +9,7 @@ use nalgebra::{
 
 use super::SteadySpin;
 use super::steady::upright;
+use crate::allocation::InputBounds;
 use crate::design::riccati::riccati;
 use crate::lead::Lead;
 use crate::linear::eigenvalues;
@@ -64,7 +65,7 @@ impl SpinDesign {
     ///
     /// # Panics
     /// If there is not one bound per input.
-    pub fn find(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Option<Self> {
+    pub fn find(vehicle: &Vehicle, bounds: &InputBounds) -> Option<Self> {
         Self::all(vehicle, bounds).next()
     }
 
@@ -73,7 +74,7 @@ impl SpinDesign {
     ///
     /// # Panics
     /// If there is not one bound per input.
-    pub fn all(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> impl Iterator<Item = Self> {
+    pub fn all(vehicle: &Vehicle, bounds: &InputBounds) -> impl Iterator<Item = Self> {
         let spins = SteadySpin::find(vehicle, bounds).into_iter();
         spins.filter_map(|spin| Self::new(vehicle, spin))
     }

@@ -6,6 +6,8 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3, Vector6};
 
+use crate::allocation::InputBounds;
+
 /// A steady spin: the body rotates at a constant rate about an axis that is fixed in it and vertical in the world, under constant
 /// thrusts.
 ///
@@ -49,7 +51,7 @@ const DECREASE: f64 = 1e-3;
 const DESCENT: usize = 500;
 
 impl SteadySpin {
-    /// The steady spins of this vehicle within bounds of its inputs (p entries each, infinite where its own limits apply, both zero for a lost rotor): for each
+    /// The steady spins of this vehicle within bounds of its inputs (both zero for a lost rotor): for each
     /// sense of rotation the slowest one in which every rotor keeps a fifth of its range to both limits or, if there is none, the one with the largest margin.
     /// The slowest comes first. Empty for vehicles with tilting rotors, or if gravity is not along -z.
     ///
@@ -58,7 +60,7 @@ impl SteadySpin {
     ///
     /// # Panics
     /// If there is not one bound per input.
-    pub fn find(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Vec<Self> {
+    pub fn find(vehicle: &Vehicle, bounds: &InputBounds) -> Vec<Self> {
         let Some(family) = Family::new(vehicle, bounds) else {
             return Vec::new();
         };
@@ -126,7 +128,8 @@ struct Family<'a> {
 }
 
 impl<'a> Family<'a> {
-    fn new(vehicle: &'a Vehicle, [lower, upper]: [&[f64]; 2]) -> Option<Self> {
+    fn new(vehicle: &'a Vehicle, bounds: &InputBounds) -> Option<Self> {
+        let InputBounds { lower, upper, .. } = bounds;
         let rotors = &vehicle.rotors;
         let p = rotors.input_dim();
         assert_eq!([lower.len(), upper.len()], [p, p], "bounds of the inputs");

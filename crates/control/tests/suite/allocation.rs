@@ -4,7 +4,9 @@ use crate::common;
 
 use common::{Random, Sequence};
 use fly_control::ReferencePoint;
-use fly_control::allocation::{ActiveSet, AllocationError, Allocator, Limited, Limits, Outcome};
+use fly_control::allocation::{
+    ActiveSet, AllocationError, Allocator, InputBounds, Limited, Limits, Outcome,
+};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Const, DMatrix, DVector, SMatrix, SVector};
@@ -239,9 +241,9 @@ fn what_does_not_fit_is_refused_with_numbers() {
         message.as_deref(),
         Some("input rates: expected 3 numbers, found 2")
     );
-    let bounds = [&[0.0; 3][..], &[1.0; 3][..]];
+    let bounds = InputBounds::between(&[0.0; 3], &[1.0; 3]);
     let rates = Some(vec![1.0; 4]);
-    let error = Limited::<Box<dyn Allocator>>::with_bounds(&limits, rates, bounds, make).err();
+    let error = Limited::<Box<dyn Allocator>>::with_bounds(&limits, rates, &bounds, make).err();
     let message = error.map(|error| error.to_string());
     assert_eq!(
         message.as_deref(),

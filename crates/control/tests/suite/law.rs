@@ -6,7 +6,7 @@ use common::{
     Flight, QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, planned,
     settings, vehicle,
 };
-use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
+use fly_control::allocation::{ActiveSet, Allocator, InputBounds, Limits, Outcome};
 use fly_control::law::{Law, LawError};
 use fly_control::matching::{complement, fully_actuated};
 use fly_control::settings::{EnergySettings, Moment};
@@ -47,7 +47,9 @@ fn an_underactuated_vehicle_realises_it_up_to_the_matching_force() {
             // The same with an input that is stuck.
             let (mut lower, mut upper) = ([f64::NEG_INFINITY; 4], [f64::INFINITY; 4]);
             (lower[1], upper[1]) = (2.5, 2.5);
-            controller.set_input_bounds(&lower, &upper).expect("a law");
+            controller
+                .set_input_bounds(&InputBounds::between(&lower, &upper))
+                .expect("a law");
         }
         let (state, reference) = (random.state(), random.reference());
         let forces = controller.desired(&state, &reference);

@@ -4,13 +4,13 @@
 #![allow(non_snake_case)]
 
 use fly_control::ReferencePoint;
-use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
+use fly_control::allocation::{ActiveSet, Allocator, InputBounds, Limits, Outcome};
 use fly_control::analysis::{Attainable, HoverMargins};
 use fly_control::inputs::ReferenceInputs;
 use fly_control::law::{Law, LawError};
 use fly_control::system::SystemReference;
 use fly_lie::SE3;
-use fly_mechanics::{State, System, Vehicle};
+use fly_mechanics::{Rotors, State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Dyn};
 
 use crate::common::{Flight, QUADCOPTER_POLES, Random, TRICOPTER_PAIR, settings};
@@ -578,14 +578,6 @@ fn energy_falls_with_redundant_inputs() {
 // ---- Inputs that fail
 
 /// Bounds for which one rotor gives nothing.
-fn without(rotor: usize, rotors: usize) -> [DVector<f64>; 2] {
-    let mut bounds = [f64::NEG_INFINITY, f64::INFINITY].map(|free| DVector::repeat(rotors, free));
-    for bound in &mut bounds {
-        bound[rotor] = 0.0;
-    }
-    bounds
-}
-
 #[test]
 fn a_dead_rotor_is_made_up_for_exactly() {
     for name in ["octocopter", "coaxial_x8"] {
@@ -603,10 +595,8 @@ fn a_dead_rotor_is_made_up_for_exactly() {
         for rotor in 0..8 {
             let (mut healthy, mut failed) = (new(), new());
             let wanted = healthy.step(&near, &goal).input.clone();
-            let [lower, upper] = without(rotor, 8);
-            failed
-                .set_input_bounds(lower.as_slice(), upper.as_slice())
-                .expect("a law");
+            let bounds = InputBounds::without(8, [rotor]);
+            failed.set_input_bounds(&bounds).expect("a law");
             let step = failed.step(&near, &goal);
             assert!(
                 !step.saturated() && step.input[rotor] == 0.0,
@@ -619,8 +609,8 @@ fn a_dead_rotor_is_made_up_for_exactly() {
             );
             assert!(vehicle.rotors.limits().violation(step.input.as_slice()) <= 0.2);
             // And back.
-            let free = [f64::NEG_INFINITY, f64::INFINITY].map(|free| [free; 8]);
-            failed.set_input_bounds(&free[0], &free[1]).expect("a law");
+            let free = InputBounds::free(8);
+            failed.set_input_bounds(&free).expect("a law");
             assert_eq!(failed.step(&near, &goal).input, wanted);
         }
     }
@@ -643,7 +633,9 @@ fn weak_inputs_are_bounded_and_stuck_ones_counted() {
     let free = [f64::NEG_INFINITY, f64::INFINITY].map(|free| [free; 6]);
     let [mut lower, mut upper] = free;
     (lower[1], upper[1], lower[2], upper[2]) = (0.2, 2.0, 3.0, 3.0);
-    controller.set_input_bounds(&lower, &upper).expect("a law");
+    controller
+        .set_input_bounds(&InputBounds::between(&lower, &upper))
+        .expect("a law");
     let input = controller.step(&level, &goal).input.clone();
     assert!((input[1] - 2.0).abs() < 1e-12 && input[2] == 3.0, "{input}");
     assert!((B * (&input - &hover)).amax() < 1e-6, "{input}");
@@ -662,11 +654,16 @@ fn weak_inputs_are_bounded_and_stuck_ones_counted() {
         (&[2.0; 6][..], &[1.0; 6][..]),
         (&[f64::NAN; 6][..], &[1.0; 6][..]),
     ] {
-        assert!(controller.set_input_bounds(lower, upper).is_err());
+        assert!(
+            controller
+                .set_input_bounds(&InputBounds::between(lower, upper))
+                .is_err()
+        );
     }
     let mut crossed = lower;
     crossed[4] = 9.0;
-    let error = (controller.set_input_bounds(&crossed, &[5.0; 6])).unwrap_err();
+    let error =
+        (controller.set_input_bounds(&InputBounds::between(&crossed, &[5.0; 6]))).unwrap_err();
     assert!(error.to_string().contains("bounds of input 4: "), "{error}");
     // A bound on one side leaves the input's own limit on the other.
     let limits = vehicle.rotors.command_limits();
@@ -679,14 +676,16 @@ fn weak_inputs_are_bounded_and_stuck_ones_counted() {
         let mut fresh = settings("allocation = 'active_set'", QUADCOPTER_POLES)
             .build(&vehicle)
             .expect("a controller");
-        fresh.set_input_bounds(&lower, &upper).expect("a law");
+        fresh
+            .set_input_bounds(&InputBounds::between(&lower, &upper))
+            .expect("a law");
         let input = &fresh.step(&climbing(z), &goal).input;
         for (u, [low, high]) in input.iter().zip(limits) {
             assert!((low - 1e-9..=high + 1e-9).contains(u), "{z}: {input}");
         }
     }
     let error = controller
-        .set_input_bounds(&[0.0; 6], &[0.0; 6])
+        .set_input_bounds(&InputBounds::between(&[0.0; 6], &[0.0; 6]))
         .unwrap_err();
     assert!(
         error
@@ -710,23 +709,72 @@ fn what_is_left_is_known() {
     ] {
         let vehicle = shipped(name);
         for rotor in 0..rotors {
-            let [lower, upper] = without(rotor, rotors);
-            let found = Attainable::within(&vehicle, [lower.as_slice(), upper.as_slice()]);
+            let found = Attainable::within(&vehicle, &InputBounds::without(rotors, [rotor]));
             assert_eq!(found, expected, "{name} without rotor {rotor}");
         }
         if name == "quadcopter" {
             // Two opposite rotors carry the weight, but correct no error about the line between them.
-            let [mut lower, mut upper] = without(0, rotors);
-            (lower[2], upper[2]) = (0.0, 0.0);
-            let found = Attainable::within(&vehicle, [lower.as_slice(), upper.as_slice()]);
+            let found = Attainable::within(&vehicle, &InputBounds::without(rotors, [0, 2]));
             assert_eq!(found, Attainable::Nothing);
         }
-        let free = [f64::NEG_INFINITY, f64::INFINITY].map(|free| DVector::repeat(rotors, free));
-        let [lower, upper] = &free;
-        assert_eq!(
-            Attainable::within(&vehicle, [lower.as_slice(), upper.as_slice()]),
-            Attainable::Hover
-        );
+        let found = Attainable::within(&vehicle, &InputBounds::free(rotors));
+        assert_eq!(found, Attainable::Hover);
+    }
+}
+
+/// A weak rotor is one with a smaller range of thrust, whether it tilts or not: in the law, and in what remains attainable.
+#[test]
+fn a_weak_rotor_keeps_a_part_of_its_limits() {
+    for (name, pair, input, inputs) in [
+        ("tricopter", TRICOPTER_PAIR, 2, 2),
+        ("hexacopter", QUADCOPTER_POLES, 1, 1),
+    ] {
+        let vehicle = shipped(name);
+        let p = vehicle.rotors.input_dim();
+        let B = vehicle.rotors.input_matrix();
+        let settings = settings("allocation = 'active_set'", pair);
+        let mut seen = Vec::new();
+        for part in [0.9, 0.6, 0.45, 0.3, 0.1] {
+            let mut bounds = InputBounds::free(p);
+            bounds.effectiveness[input..input + inputs].fill(part);
+            let mut weaker = vehicle.clone();
+            let mut rotors = weaker.rotors.as_slice().to_vec();
+            rotors[1].thrust = rotors[1].thrust.map(|thrust| part * thrust);
+            weaker.rotors = Rotors::new(rotors).expect("rotors");
+
+            let attainable = Attainable::within(&vehicle, &bounds);
+            let expected = Attainable::within(&weaker, &InputBounds::free(p));
+            assert_eq!(attainable, expected, "{name} at {part}");
+            seen.push(attainable);
+
+            let mut bounded = settings.build(&vehicle).expect("a controller");
+            bounded.set_input_bounds(&bounds).expect("a law");
+            let mut expected = settings.build(&weaker).expect("a controller");
+            let goal = ReferencePoint::at_rest(SE3::identity());
+            let mut saturated = 0;
+            for step in 0..20 {
+                let away = 0.1 * f64::from(step);
+                let state = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
+                    away, -away, -away, 0.0, 0.0, away,
+                )));
+                let found = bounded.step(&state, &goal);
+                let expected = expected.step(&state, &goal);
+                saturated += u32::from(found.saturated());
+                // Redundant inputs prefer those of the healthy vehicle.
+                let error = (B * (&found.input - &expected.input)).amax();
+                assert!(error < 1e-6, "{name} at {part}, {away} m: {error}");
+                assert!(
+                    weaker
+                        .rotors
+                        .limits()
+                        .contains(found.input.as_slice(), 1e-9)
+                );
+            }
+            assert!(saturated > 5, "{name} at {part}: {saturated}");
+        }
+        assert_eq!(seen[0], Attainable::Hover, "{name}");
+        // Opposite rotors of a hexacopter may both give little.
+        assert_eq!(seen[4] == Attainable::Hover, inputs == 1, "{name}");
     }
 }
 
@@ -753,7 +801,9 @@ fn a_system_refuses_bounds_that_leave_it_no_law() {
         .step(&[0.1], &[0.0], &goal)
         .expect("a law")
         .clone();
-    let error = controller.set_input_bounds(&[2.0], &[2.0]).unwrap_err();
+    let error = controller
+        .set_input_bounds(&InputBounds::between(&[2.0], &[2.0]))
+        .unwrap_err();
     let message = error.to_string();
     assert!(
         message.starts_with("the inputs that are not fixed: the inputs have no effect"),
@@ -761,7 +811,9 @@ fn a_system_refuses_bounds_that_leave_it_no_law() {
     );
     // As before.
     assert_eq!(controller.step(&[0.1], &[0.0], &goal), Ok(&before));
-    controller.set_input_bounds(&[-1.0], &[1.0]).expect("a law");
+    controller
+        .set_input_bounds(&InputBounds::between(&[-1.0], &[1.0]))
+        .expect("a law");
     assert!(controller.step(&[0.1], &[0.0], &goal).expect("a law").input[0].abs() <= 1.0);
 }
 
@@ -784,21 +836,27 @@ fn a_change_of_bounds_forgets_nothing() {
     let before = controller.step(&level, &goal).input.clone();
     let free = [f64::NEG_INFINITY, f64::INFINITY].map(|free| [free; 8]);
     controller
-        .set_input_bounds(&free[0], &free[1])
+        .set_input_bounds(&InputBounds::between(&free[0], &free[1]))
         .expect("a law");
     let after = controller.step(&level, &goal).input.clone();
     assert!((&after - &before).amax() < 1e-12, "{before} {after}");
     // Without the first rotor the change is the least that makes up for it.
     let [mut lower, mut upper] = free;
     (lower[0], upper[0]) = (before[0], before[0]);
-    controller.set_input_bounds(&lower, &upper).expect("a law");
+    controller
+        .set_input_bounds(&InputBounds::between(&lower, &upper))
+        .expect("a law");
     let after = controller.step(&level, &goal).input.clone();
     assert!((&after - &before).amax() < 1e-12, "{before} {after}");
 
     let mut fresh = settings.build(&vehicle).expect("a controller");
-    fresh.set_input_bounds(&[0.2; 8], &[3.0; 8]).expect("a law");
+    fresh
+        .set_input_bounds(&InputBounds::between(&[0.2; 8], &[3.0; 8]))
+        .expect("a law");
     fresh.step(&level, &goal);
-    fresh.set_input_bounds(&free[0], &free[1]).expect("a law");
+    fresh
+        .set_input_bounds(&InputBounds::between(&free[0], &free[1]))
+        .expect("a law");
     let before = fresh.last().input.clone();
     let far = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
         0.0, 0.0, -9.0, 0.0, 0.0, 0.0,

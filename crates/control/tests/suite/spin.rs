@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use fly_control::allocation::InputBounds;
 use fly_control::spin::{SpinDesign, SteadySpin};
 use fly_control::{Controller, ReferencePoint};
 use fly_lie::SE3;
@@ -15,22 +16,14 @@ use nalgebra::{DVector, Vector3, Vector6};
 use super::common::{QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, controller, vehicle};
 
 /// No bounds but for these rotors of p, which are lost.
-fn bounds(p: usize, lost: &[usize]) -> [Vec<f64>; 2] {
-    let mut bounds = [vec![f64::NEG_INFINITY; p], vec![f64::INFINITY; p]];
-    for j in lost {
-        (bounds[0][*j], bounds[1][*j]) = (0.0, 0.0);
-    }
-    bounds
-}
-
 fn spins(vehicle: &Vehicle, lost: &[usize]) -> Vec<SteadySpin> {
-    let [lower, upper] = bounds(vehicle.rotors.input_dim(), lost);
-    SteadySpin::find(vehicle, [&lower, &upper])
+    let bounds = InputBounds::without(vehicle.rotors.input_dim(), lost.iter().copied());
+    SteadySpin::find(vehicle, &bounds)
 }
 
 fn design(vehicle: &Vehicle, lost: &[usize]) -> Option<SpinDesign> {
-    let [lower, upper] = bounds(vehicle.rotors.input_dim(), lost);
-    SpinDesign::find(vehicle, [&lower, &upper])
+    let bounds = InputBounds::without(vehicle.rotors.input_dim(), lost.iter().copied());
+    SpinDesign::find(vehicle, &bounds)
 }
 
 const MASS: f64 = 0.9;
@@ -211,13 +204,12 @@ impl Flight {
         for k in 0..steps {
             let time = f64::from(k) * STEP;
             if time >= self.late && !std::mem::replace(&mut told, true) {
-                let [lower, upper] = bounds(4, &[self.lost]);
-                self.controller.set_input_bounds(&lower, &upper).unwrap();
+                let bounds = InputBounds::without(4, [self.lost]);
+                self.controller.set_input_bounds(&bounds).unwrap();
                 self.controller.set_spin(Some(self.design.clone()));
             }
             if time >= self.again && !std::mem::replace(&mut works, true) {
-                let [lower, upper] = bounds(4, &[]);
-                self.controller.set_input_bounds(&lower, &upper).unwrap();
+                (self.controller.set_input_bounds(&InputBounds::free(4))).unwrap();
                 self.controller.set_spin(None);
             }
             self.controller.set_actuators(Some(self.thrusts.as_slice()));

@@ -8,6 +8,7 @@ mod yaw;
 
 use std::ops::Range;
 
+use fly_control::allocation::InputBounds;
 use fly_control::analysis::{Attainable, LyapunovGuarantee};
 use fly_control::disturbance::Failure;
 use fly_control::governor::Governor;
@@ -352,7 +353,7 @@ impl Guidance {
             .map_or_else(Vector3::z, |design| design.spin().axis)
     }
 
-    /// Replaces the limits of the inputs by bounds, infinite where nothing has changed; see
+    /// Replaces the limits of the inputs by bounds; see
     /// [`Controller::set_input_bounds`]. Within them this is [attainable](Self::attainable): a vehicle that can hover only
     /// while spinning does so from the next step on, if it is [ready](Self::with_spinning_hover) for it, and one that
     /// cannot hold its yaw gives it up. Allocates.
@@ -361,12 +362,12 @@ impl Guidance {
     /// [`InputBoundsError`]; the previous bounds stay.
     pub fn set_input_bounds(
         &mut self,
-        bounds: [&[f64]; 2],
+        bounds: &InputBounds,
         attainable: Option<Attainable>,
     ) -> Result<(), InputBoundsError> {
         match &mut self.plant {
             Plant::Vehicle(vehicle) => vehicle.set_input_bounds(bounds, attainable),
-            Plant::System(system) => system.controller.set_input_bounds(bounds[0], bounds[1]),
+            Plant::System(system) => system.controller.set_input_bounds(bounds),
         }
     }
 
@@ -377,7 +378,7 @@ impl Guidance {
     }
 
     /// What is attainable within these bounds; `None` for a system. Allocates.
-    pub fn attainable(&self, bounds: [&[f64]; 2]) -> Option<Attainable> {
+    pub fn attainable(&self, bounds: &InputBounds) -> Option<Attainable> {
         self.vehicle()
             .map(|it| Attainable::within(&it.vehicle, bounds))
     }

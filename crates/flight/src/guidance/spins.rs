@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use fly_control::allocation::InputBounds;
 use fly_control::analysis::Attainable;
 use fly_control::spin::SpinDesign;
 use fly_mechanics::Vehicle;
@@ -27,18 +28,14 @@ impl PreparedSpins {
     }
 
     fn new(vehicle: &Vehicle, lost: Range<usize>) -> Option<Self> {
-        let p = vehicle.rotors.input_dim();
-        let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; p], vec![f64::INFINITY; p]);
-        lower[lost.clone()].fill(0.0);
-        upper[lost.clone()].fill(0.0);
-        let bounds = [lower.as_slice(), upper.as_slice()];
-        let attainable = Attainable::within(vehicle, bounds);
+        let bounds = InputBounds::without(vehicle.rotors.input_dim(), lost.clone());
+        let attainable = Attainable::within(vehicle, &bounds);
         if attainable == Attainable::Hover {
             return None;
         }
         let is_needed = attainable == Attainable::Nothing;
         let most = if is_needed { 1 } else { usize::MAX };
-        let found = SpinDesign::all(vehicle, bounds).take(most);
+        let found = SpinDesign::all(vehicle, &bounds).take(most);
         let designs: Vec<_> = found.map(Arc::new).collect();
         (!designs.is_empty()).then_some(Self {
             lost,
@@ -48,13 +45,7 @@ impl PreparedSpins {
     }
 
     /// Whether these bounds fix this actuator's inputs at 0 and leave all others as they are.
-    pub fn fits(&self, [lower, upper]: [&[f64]; 2]) -> bool {
-        (0..lower.len()).all(|j| {
-            if self.lost.contains(&j) {
-                lower[j] == 0.0 && upper[j] == 0.0
-            } else {
-                lower[j].is_infinite() && upper[j].is_infinite()
-            }
-        })
+    pub fn fits(&self, bounds: &InputBounds) -> bool {
+        *bounds == InputBounds::without(bounds.lower.len(), self.lost.clone())
     }
 }

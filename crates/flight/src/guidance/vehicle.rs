@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use fly_control::allocation::InputBounds;
 use fly_control::analysis::Attainable;
 use fly_control::disturbance::HoverEstimate;
 use fly_control::governor::Governor;
@@ -357,12 +358,12 @@ impl VehicleGuidance {
     /// Sets bounds of the inputs, within which this is attainable.
     pub fn set_input_bounds(
         &mut self,
-        [lower, upper]: [&[f64]; 2],
+        bounds: &InputBounds,
         attainable: Option<Attainable>,
     ) -> Result<(), InputBoundsError> {
-        self.controller.set_input_bounds(lower, upper)?;
+        self.controller.set_input_bounds(bounds)?;
         let mut prepared = self.spins.iter();
-        let prepared = prepared.find(|prepared| prepared.fits([lower, upper]));
+        let prepared = prepared.find(|prepared| prepared.fits(bounds));
         let holds_yaw = attainable != Some(Attainable::Spinning);
         let was_given_up = self.yaw.is_given_up();
         self.yaw = if holds_yaw {
