@@ -277,7 +277,9 @@ impl Health {
     }
 
     fn fix_at_zero(&mut self, input: usize) {
-        (self.bounds.lower[input], self.bounds.upper[input]) = (0.0, 0.0);
+        let bounds = &mut self.bounds;
+        (bounds.lower[input], bounds.upper[input]) = (0.0, 0.0);
+        bounds.effectiveness[input] = 1.0;
     }
 }
 

@@ -314,7 +314,11 @@ impl<'a> Recorder<'a> {
                 Reading::Fresh | Reading::Faulty(_) => Status::Fresh,
                 Reading::None(_) => Status::None,
             },
-            mode: pilot.supervisor().mode() as u8,
+            // A limit that the controller's own step exceeds changes the mode for the next one.
+            mode: match decision.action {
+                Action::Control => Mode::Flying,
+                _ => pilot.supervisor().mode(),
+            } as u8,
             values: &frame.values,
             groups: &frame.groups,
             state: state
