@@ -15,7 +15,6 @@ use fly_log::{
 };
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
-use fly_mechanics::multibody::JointKind;
 
 use crate::energy::EnergyWatch;
 use crate::envelope::Envelope;
@@ -132,14 +131,7 @@ fn unit(signal: &Signal, system: &System) -> Option<String> {
         }
         _ => (system.model.bodies().nth(number)?, 0),
     };
-    // Translations come first.
-    let translations = match system.model.joint(body)?.kind() {
-        JointKind::Prismatic | JointKind::Cylindrical(_) => 1,
-        JointKind::Planar(_) => 2,
-        JointKind::Schoenflies(_) | JointKind::Free(_) => 3,
-        _ => 0,
-    };
-    (component < translations).then(|| unit.to_owned())
+    (component < system.model.joint(body)?.translations()).then(|| unit.to_owned())
 }
 
 impl<'a> Recorder<'a> {

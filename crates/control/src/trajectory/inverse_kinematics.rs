@@ -1,7 +1,7 @@
 //! Inverse kinematics: the joint motion that moves a body, or a point of it, along a target.
 #![allow(non_snake_case)]
 
-use fly_mechanics::multibody::{BodyId, Model, Workspace};
+use fly_mechanics::multibody::{BodyId, Joint, Model, Workspace};
 use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
 
 use super::jet::{Jet, derivative};
@@ -37,6 +37,8 @@ pub struct InverseKinematics {
     J_dot: Matrix6xX<f64>,
     /// The velocities free to move the body, whose columns of J are used.
     moving: Vec<usize>,
+    /// Of these, where in `moving`, those that turn.
+    turning: Vec<usize>,
     columns: Matrix6xX<f64>,
 }
 
@@ -94,10 +96,15 @@ impl InverseKinematics {
         assert_eq!(start.len(), model.config_dim(), "length of the start");
         let n = model.dof();
         let chain = std::iter::successors(Some(body), |body| model.parent(*body));
-        let mut moving: Vec<usize> = (chain.filter(|body| !held.contains(body)))
-            .flat_map(|body| model.velocity_range(body))
-            .collect();
+        let mut moving = Vec::new();
+        for body in chain.filter(|body| !held.contains(body)) {
+            let translations = model.joint(body).map_or(0, Joint::translations);
+            let velocities = model.velocity_range(body).enumerate();
+            moving.extend(velocities.map(|(k, velocity)| (velocity, k >= translations)));
+        }
         moving.sort_unstable();
+        let turning = (0..moving.len()).filter(|i| moving[*i].1).collect();
+        let moving: Vec<usize> = moving.into_iter().map(|(velocity, _)| velocity).collect();
         let rows = match target {
             Target::Point(..) => 3,
             Target::Pose(_) => 6,
@@ -110,6 +117,7 @@ impl InverseKinematics {
         Ok(Self {
             columns: Matrix6xX::zeros(moving.len()),
             moving,
+            turning,
             workspace: Workspace::new(&model),
             body,
             target,
@@ -218,12 +226,13 @@ impl InverseKinematics {
             let step = inverse * error;
             Self::spread(&self.moving, &step, &mut self.step);
             // At most half a radian at once: far from the solution Newton steps are unreliable.
-            let largest = step.amax();
-            if largest > 0.5 {
-                self.step.iter_mut().for_each(|s| *s *= 0.5 / largest);
+            let turn = self.turning.iter().map(|i| step[*i].abs());
+            let turn = turn.fold(0.0, f64::max);
+            if turn > 0.5 {
+                self.step.iter_mut().for_each(|s| *s *= 0.5 / turn);
             }
             self.model.integrate(&mut self.configuration, &self.step);
-            if largest < 1e-15 {
+            if step.amax() < 1e-15 {
                 break;
             }
         }

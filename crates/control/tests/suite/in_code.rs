@@ -207,6 +207,29 @@ fn joints_are_checked_against_their_speeds_in_advance() {
     assert_eq!(fast("2.4609375"), []);
 }
 
+/// A joint that slides goes to its target in one step, however far it is.
+#[test]
+fn a_slider_reaches_what_is_far_away() {
+    let system = System::from_toml(
+        "name = 'cart'\n[bodies.cart]\nmass = 1\ninertia = [1, 1, 1]\njoint = { type = 'prismatic', axis = [0.6, 0, 0.8] }\n",
+    )
+    .unwrap();
+    let model = &system.model;
+    let cart = model.body_id("cart").unwrap();
+    let goal = Vector3::new(0.6, 0.0, 0.8) * 1e3;
+    let line = Box::new(Waypoints::line(goal, goal * 2.0, 0.0, 0.0, 1.0));
+    let target = Target::Point(Vector3::zeros(), line);
+    let mut moved = InverseKinematics::new(model.clone(), cart, target, &[0.0]).unwrap();
+    let mut point = SystemPoint::new(model);
+    for (t, expected) in [(0.0, 1e3), (1.0, 2e3)] {
+        moved.at(t, &mut point).unwrap();
+        assert!(
+            (point.configuration[0] - expected).abs() < 1e-9,
+            "{point:?}"
+        );
+    }
+}
+
 #[test]
 fn a_body_starts_with_the_attitude_that_it_has() {
     let start = SO3::exp(&Vector3::new(0.3, -0.2, 0.9));

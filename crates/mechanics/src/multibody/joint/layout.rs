@@ -38,9 +38,10 @@ impl<T: RealField + Copy> Rotation<T> {
 }
 
 impl<T: RealField + Copy> Joint<T> {
-    /// The number of leading translations: one along z, two along x and y, or all three.
+    /// The number of its leading velocities that are translations, m/s: one along z, two along x and y, or all three. The others, and
+    /// that of a screw, are rotations, rad/s.
     #[inline]
-    pub(crate) fn translations(&self) -> usize {
+    pub fn translations(&self) -> usize {
         match self.kind {
             JointKind::Prismatic | JointKind::Cylindrical(_) => 1,
             JointKind::Planar(_) => 2,
