@@ -1,7 +1,8 @@
 //! This program as the autopilot of a PX4 simulator: `command = "hil"`.
 //!
 //! The simulator listens on TCP port 4560. Each `HIL_SENSOR` is a tick: its time is the frame's, and it is answered by
-//! one `HIL_ACTUATOR_CONTROLS`. A simulator in lockstep waits for that answer, so a flight runs as fast as both can.
+//! one `HIL_ACTUATOR_CONTROLS`. Samples of the same time are answered, too, and belong to the next tick; a clock that goes
+//! back ends the flight. A simulator in lockstep waits for that answer, so a flight runs as fast as both can.
 //! Pose and twist come from `HIL_STATE_QUATERNION` (1e-7 degrees, that is 1.1 cm, mm, cm/s), in addition to the
 //! sensors.
 //!
@@ -10,6 +11,8 @@
 
 mod frame;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 use std::io;
@@ -61,8 +64,9 @@ pub struct HilVehicle<A> {
 struct Simulator {
     wire: Wire,
     origin: Origin,
-    /// Its time at the first frame, µs.
+    /// Its time at the first frame and at the last one, µs.
     first: Option<u64>,
+    last_time: u64,
     /// The time of a tick that has not been answered, µs.
     unanswered: Option<u64>,
     /// New since the last tick.
@@ -144,6 +148,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
             wire,
             origin: self.settings.origin,
             first: None,
+            last_time: 0,
             unanswered: None,
             sensed: Sensed::default(),
             last: Instant::now(),
@@ -154,26 +159,27 @@ impl<A: Airframe> Backend for HilVehicle<A> {
     /// Waits for the next samples. Ticks without new commands are answered with the previous controls.
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         self.answer()?;
-        let Some(simulator) = &mut self.simulator else {
-            return Err(Error::usage("read before start"));
-        };
         let left = deadline.0.saturating_sub(monotonic_now()).max(0);
         let left = Duration::from_nanos(u64::try_from(left).unwrap_or(0));
         let until = Instant::now() + left + LATE;
-        let Some(time) = simulator.tick(until).map_err(|error| lost(&error))? else {
+        let tick = self.tick(until)?;
+        let Some(simulator) = &mut self.simulator else {
+            return Err(Error::usage("read before start"));
+        };
+        let Some(time) = tick else {
             self.gaps += 1;
             if simulator.last.elapsed() > SILENCE {
                 let message = format!("the simulator is silent for {} s", SILENCE.as_secs());
                 return Err(Error::new(ErrorKind::Timeout, message));
             }
             // Simulated time stands still, but each tick needs its own time.
-            *frame.time += 1;
+            *frame.time = frame.time.saturating_add(1);
             return Ok(ReadOutcome::None);
         };
         self.frames += 1;
-        *frame.time = time.max(*frame.time + 1);
+        *frame.time = time.max(frame.time.saturating_add(1));
         let sensed = std::mem::take(&mut simulator.sensed);
-        frame::fill(&sensed, time, frame);
+        frame::fill(&sensed, *frame.time, frame);
         Ok(ReadOutcome::Fresh)
     }
 
@@ -186,6 +192,10 @@ impl<A: Airframe> Backend for HilVehicle<A> {
 
     fn stop(&mut self) -> Result<(), Error> {
         self.release();
+        if let Some(simulator) = &mut self.simulator {
+            // The last tick may have its answer already.
+            simulator.unanswered = Some(simulator.last_time);
+        }
         // A simulator that is gone needs no final message.
         let _ = self.answer();
         Ok(())
@@ -252,6 +262,34 @@ impl<A: Airframe> HilVehicle<A> {
         simulator.wire.flush().map_err(|error| lost(&error))
     }
 
+    /// Takes messages up to the next tick: its time, ns since the first one; `None` where none came.
+    fn tick(&mut self, until: Instant) -> Result<Option<i64>, Error> {
+        while let Some(simulator) = &mut self.simulator {
+            let Some(time) = simulator.samples(until).map_err(|error| lost(&error))? else {
+                break;
+            };
+            let (first, last) = (simulator.first, simulator.last_time);
+            if first.is_some() && time < last {
+                let [last, time] = [last, time].map(|time| time as f64 * 1e-6);
+                return Err(Error::new(
+                    ErrorKind::Io,
+                    format!("the simulator's clock went back from {last:.3} s to {time:.3} s"),
+                )
+                .with_help("begin a new flight after a reset of the simulator"));
+            }
+            simulator.unanswered = Some(time);
+            if first.is_some() && time == last {
+                self.answer()?;
+                continue;
+            }
+            simulator.last_time = time;
+            let since = time - *simulator.first.get_or_insert(time);
+            let time = i64::try_from(since).unwrap_or(i64::MAX);
+            return Ok(Some(time.saturating_mul(1000)));
+        }
+        Ok(None)
+    }
+
     fn release(&mut self) {
         self.armed = false;
         self.controls = [0.0; 16];
@@ -259,24 +297,20 @@ impl<A: Airframe> HilVehicle<A> {
 }
 
 impl Simulator {
-    /// Takes messages up to the next samples: their time, ns since the first ones; `None` where none came.
-    fn tick(&mut self, until: Instant) -> io::Result<Option<i64>> {
+    /// Takes messages up to the next samples: the simulator's time, µs; `None` where none came.
+    fn samples(&mut self, until: Instant) -> io::Result<Option<u64>> {
         while let Some(message) = self.wire.receive(Some(until))? {
             match message {
                 MavMessage::HIL_SENSOR(message) if message.id == 0 => {
                     self.last = Instant::now();
                     (self.sensed).update(&px4::sensed(&message, &self.origin));
-                    let first = *self.first.get_or_insert(message.time_usec);
-                    self.unanswered = Some(message.time_usec);
-                    let since = message.time_usec.saturating_sub(first);
-                    let time = i64::try_from(since).unwrap_or(i64::MAX);
-                    return Ok(Some(time.saturating_mul(1000)));
+                    return Ok(Some(message.time_usec));
                 }
                 MavMessage::HIL_STATE_QUATERNION(message) => {
                     let motion = px4::motion(&message, &self.origin);
                     self.sensed.motion = motion.or(self.sensed.motion);
                 }
-                MavMessage::HIL_GPS(message) => {
+                MavMessage::HIL_GPS(message) if message.id == 0 => {
                     let fix = px4::fix(&message, &self.origin);
                     self.sensed.fix = fix.or(self.sensed.fix);
                 }
