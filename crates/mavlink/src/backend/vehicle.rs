@@ -21,7 +21,7 @@ use super::capacity::{self, Line};
 use super::frame::Filler;
 use super::preflight::{Health, Parameters, Record};
 use super::rates;
-use super::session::{Session, Setup};
+use super::session::{LAND, Session, Setup, TERMINATE};
 use super::setpoint::Scaling;
 use super::settings::Settings;
 use super::thrust::ThrustMap;
@@ -299,8 +299,8 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         let commanded = self.connected.as_ref()?.commanded.as_ref()?;
         let line = commanded.session.urgent();
         Some(Box::new(move |request| match request {
-            Request::Land => line.request(0),
-            Request::Terminate => line.request(1),
+            Request::Land => line.request(LAND),
+            Request::Terminate => line.request(TERMINATE),
             _ => false,
         }))
     }

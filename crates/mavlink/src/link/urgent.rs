@@ -126,6 +126,11 @@ impl UrgentLine {
         self.shared.urgent.is_begun()
     }
 
+    /// Whether the message with this number was requested last.
+    pub fn wants(&self, number: u8) -> bool {
+        self.shared.urgent.wanted.load(Ordering::Acquire) == number
+    }
+
     /// Whether a request was made with which the vehicle complies.
     pub fn is_done(&self) -> bool {
         self.is_begun() && self.shared.urgent.done.load(Ordering::Acquire)

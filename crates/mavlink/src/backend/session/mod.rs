@@ -134,6 +134,10 @@ pub(crate) struct Setup {
     pub hover_is_given: bool,
 }
 
+/// Numbers of the urgent messages.
+pub const LAND: u8 = 0;
+pub const TERMINATE: u8 = 1;
+
 /// # Construction
 impl Session {
     pub fn new(vehicle: &Vehicle, setup: &Setup, health: Health) -> Result<Self, Error> {
@@ -360,7 +364,8 @@ impl Session {
             self.stream = Stream::None;
             self.say("told to land past a call that did not return".to_owned());
         }
-        if self.autopilot.is_in(Mode::Land, new.custom_mode) || !new.armed() {
+        let lands = self.urgent.wants(LAND) && self.autopilot.is_in(Mode::Land, new.custom_mode);
+        if lands || !new.armed() {
             self.urgent.done();
         }
         self.urgent.is_done()

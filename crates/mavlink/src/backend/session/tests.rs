@@ -163,6 +163,20 @@ fn a_landing_past_a_call_ends_on_the_ground() {
     }
 }
 
+/// A vehicle that lands already is told to stop its motors until it has.
+#[test]
+fn a_landing_does_not_end_a_request_to_stop_the_motors() {
+    let (mut session, _vehicle) = flown();
+    assert!(session.urgent.request(super::LAND));
+    hear(&mut session, SECOND, heartbeat(LAND, true));
+    assert!(session.urgent.is_done() && session.urgent.request(super::TERMINATE));
+    hear(&mut session, 2 * SECOND, heartbeat(LAND, true));
+    assert!(!session.urgent.is_done());
+    hear(&mut session, 3 * SECOND, heartbeat(LAND, false));
+    assert!(session.urgent.is_done());
+    assert_eq!(session.hold, Hold::Over);
+}
+
 /// ArduCopter's check for crashes stops the motors of a vehicle that has turned over while it lands.
 #[test]
 fn a_landing_that_ends_in_a_crash_is_told_with_its_reason() {
