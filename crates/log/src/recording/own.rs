@@ -51,11 +51,7 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
     });
     let mut reader = Reader::new(source.clone(), limits, shape.clone());
     let mut span = Span::default();
-    let mut before_damage = None;
     while reader.advance().map_err(unreadable)? {
-        if reader.container.damage.count > 0 {
-            before_damage.get_or_insert(span.count);
-        }
         span.add(reader.frame().time);
     }
     if let Some(found) = head.other_format {
@@ -70,11 +66,10 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
         && (span.count == 0 || !options.allow_truncated)
     {
         return Err(match fault.found {
-            None => fault.refuse(path, span.count),
             Some(_) if !head.is_own() => {
                 LogError::other_mcap(path, shape.err().unwrap_or_default())
             }
-            Some(_) => fault.refuse(path, before_damage.unwrap_or(span.count)),
+            _ => fault.refuse(path, reader.before_damage),
         });
     }
     let shape = shape.map_err(|refusal| LogError::other_mcap(path, refusal))?;
@@ -117,6 +112,8 @@ struct Reader {
     shape: Result<Arc<Shape>, Refusal>,
     topics: HashMap<u16, Topic>,
     run: Option<RunMetadata>,
+    /// Number of frames before the first damage.
+    before_damage: usize,
     /// Time of the first frame that was controlled.
     control_began: Option<i64>,
     /// The last decoded message, reused.
@@ -161,6 +158,7 @@ impl Reader {
             shape,
             topics: HashMap::from([(CHANNELS[0], Topic::Frame), (CHANNELS[1], Topic::Command)]),
             run: None,
+            before_damage: 0,
             control_began: None,
             message: fly::Frame::default(),
             command: fly::Command::default(),
@@ -203,7 +201,10 @@ impl Reader {
                     Ok(())
                 }
                 Part::Message { channel, data, .. } => match self.topics.get(&channel) {
-                    Some(Topic::Frame) => self.decode(data).map(|()| self.has_next = true),
+                    Some(Topic::Frame) => self.decode(data).map(|()| {
+                        self.has_next = true;
+                        self.before_damage += usize::from(self.container.damage.hides_nothing());
+                    }),
                     Some(Topic::Command) if has_current => self.attach(data),
                     Some(Topic::Control) if has_current => {
                         // Damage before may have hidden an earlier one.

@@ -66,9 +66,7 @@ impl Rows {
                 if let (Some(fault), false) =
                     (survey.damage.faults.first(), options.allow_truncated)
                 {
-                    let ticks = survey.topic("/fly/frame").map_or(0, |topic| topic.messages);
-                    let ticks = usize::try_from(ticks).unwrap_or(usize::MAX);
-                    return Err(fault.refuse(path, ticks));
+                    return Err(fault.refuse(path, survey.before_damage));
                 }
                 Self::of_survey(path, &survey, options)
             }

@@ -59,6 +59,8 @@ pub struct Survey {
     pub topics: Vec<Topic>,
     /// The damage.
     pub damage: Damage,
+    /// Number of frames before the first damage.
+    pub(super) before_damage: usize,
     /// Lengths of its arrays.
     pub(super) widths: Widths,
 }
@@ -75,6 +77,7 @@ impl Survey {
         let mut places: Vec<Option<usize>> = Vec::new();
         let mut topics: Vec<Topic> = Vec::new();
         let mut widths = Widths::default();
+        let mut before_damage = 0;
         while let Some(message) = messages.read()? {
             let channel = usize::from(message.channel);
             if places.len() <= channel {
@@ -101,12 +104,15 @@ impl Survey {
                 })?;
             }
             topic.messages += 1;
+            let is_frame = topic.name == "/fly/frame";
             topic.bytes += message.data.len() as u64;
             topic.last = topic.last.max(message.time);
+            before_damage += usize::from(is_frame && messages.damage().hides_nothing());
         }
         Ok(Self {
             bytes: messages.bytes(),
             damage: messages.damage().clone(),
+            before_damage,
             run: messages.run.take(),
             header: messages.header,
             topics,

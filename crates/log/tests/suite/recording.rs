@@ -5,7 +5,7 @@ use crate::common;
 use std::path::Path;
 
 use common::{Tick, header, write};
-use fly_log::{Kind, LogError, Options, Recording, RunMetadata, Status};
+use fly_log::{Kind, LogError, Options, Recording, Rows, RunMetadata, Status};
 
 const STRICT: Options = options(false);
 const LENIENT: Options = options(true);
@@ -318,4 +318,32 @@ fn the_message_of_a_truncated_log() {
             "`log.mcap` is truncated at byte {place}: expected the 8 bytes that end an MCAP file; 60 complete frames precede it"
         )
     );
+}
+
+/// As a table it has as many frames before the damage as it has as a recording: those of the file that ends there.
+#[test]
+fn frames_before_damage_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.mcap");
+    let mut counts = std::collections::BTreeSet::new();
+    let whole = log(110);
+    for i in (1..12).map(|part| whole.len() * part / 12) {
+        let mut bytes = whole.clone();
+        bytes[i] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let Err(LogError::Corrupt { offset, frames, .. }) = Recording::open(&path, &STRICT) else {
+            continue;
+        };
+        let Err(LogError::Corrupt { frames: rows, .. }) = Rows::open(&path, &STRICT) else {
+            panic!("byte {i}: read as a table");
+        };
+        let end = usize::try_from(offset).unwrap();
+        let before = match read(&bytes[..end], &LENIENT) {
+            Ok(recording) => recording.frames.len(),
+            Err(_) => 0,
+        };
+        assert_eq!([frames, rows], [before; 2], "byte {i}");
+        counts.insert(frames);
+    }
+    assert!(counts.len() > 2, "{counts:?}");
 }

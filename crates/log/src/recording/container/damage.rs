@@ -77,6 +77,11 @@ impl Damage {
         }
     }
 
+    /// Whether what is read now follows no damage: the end of a truncated file comes after all that is left of it.
+    pub(in crate::recording) fn hides_nothing(&self) -> bool {
+        self.faults.iter().all(|fault| fault.found.is_none())
+    }
+
     /// The faults, one line each.
     pub fn lines(&self) -> Vec<String> {
         let line = |fault: &Fault| {
