@@ -43,7 +43,7 @@ pub use error::FlightError;
 pub use estimation::{EstimatorReport, SensorReport};
 pub use flight::Flight;
 pub use fly_log::{Destination, Histogram, LogError, Timing};
-pub use messages::{Message, panic_message};
+pub use messages::{Message, Messages, panic_message};
 pub use numbers::short_numbers;
 pub use plant::{Plant, PlantSummary};
 pub use prepare::{check_signals, usual_response};

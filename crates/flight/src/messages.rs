@@ -35,7 +35,7 @@ pub struct Message<'a> {
 
 /// The messages of one flight. Keeping one does not allocate.
 #[derive(Debug)]
-pub(crate) struct Messages {
+pub struct Messages {
     dispatch: Dispatch,
     shared: Arc<Shared>,
 }
@@ -60,6 +60,12 @@ struct Entry {
     /// Index at which the target ends and the text begins.
     text: usize,
     end: usize,
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Messages {

@@ -7,6 +7,7 @@
 mod keys;
 mod read;
 mod variation;
+mod warnings;
 
 use std::path::PathBuf;
 
@@ -14,13 +15,14 @@ use fly_flight::config::{
     Assignment, ConfigError, Configuration, Diagnostic, Document, Options, SourceSpan, Template,
     sweep,
 };
-use fly_flight::{FlightError, backend, check_signals};
+use fly_flight::{FlightError, Messages, backend, check_signals};
 use fly_hal::{Clock, SearchPath};
 
 use crate::outcome;
 use crate::random::Stream;
 use fly_table::{Cell, Column, Kind};
 use variation::Variation;
+use warnings::Warnings;
 
 /// The key of each flight's seed.
 const SEED: &str = "flight.seed";
@@ -165,7 +167,7 @@ impl Plan {
     /// Checks the whole plan before anything flies: the configuration, and every key with each listed value, both ends
     /// of each range, or a random value. A value that is invalid on its own, and together with the other keys' values
     /// in every flight tried, is an error of the plan. Values that are invalid only in combination cause a warning;
-    /// their flights become rows that say so.
+    /// their flights become rows that say so. What is warned of a value is told once, with the value.
     ///
     /// # Errors
     /// All problems found, with their places; or the backend cannot be loaded or is not a simulation.
@@ -176,18 +178,23 @@ impl Plan {
         Ok(())
     }
 
-    /// The same, with what tries a flight. Returns the first combinations that are invalid, in words: none of a plan
-    /// that is refused, as its invalid values are those of the first flight too, beside which others are tried.
+    /// The same, with what tries a flight. Returns the first combinations that are invalid and the first warnings about
+    /// varied values, in words: none of a plan that is refused, as its invalid values are those of the first flight
+    /// too, beside which others are tried.
     fn checked(&self, flies: Flies<'_>) -> Result<Vec<String>, FlightError> {
-        flies(&self.fixed)?;
+        let (fixed, shown) = warnings::heard(&Messages::new(), || flies(&self.fixed));
+        fixed?;
         let mut found: Vec<Diagnostic> = Vec::new();
         let mut together: Vec<String> = Vec::new();
-        {
-            // The backend's warnings have been shown once.
+        let warnings = {
+            // Warnings are told with the values that give them.
             let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
-            self.check_values(flies, &mut found, &mut together)?;
-        }
+            let mut warnings = Warnings::beside(shown);
+            self.check_values(flies, &mut found, &mut together, &mut warnings)?;
+            warnings
+        };
         if found.is_empty() {
+            together.extend(warnings.told());
             Ok(together)
         } else {
             Err(FlightError::Configuration(found.into()))
@@ -200,6 +207,7 @@ impl Plan {
         flies: Flies<'_>,
         found: &mut Vec<Diagnostic>,
         together: &mut Vec<String>,
+        warnings: &mut Warnings,
     ) -> Result<(), FlightError> {
         let others = self.others();
         for (place, variation) in self.varied.iter().enumerate() {
@@ -209,7 +217,14 @@ impl Plan {
                     all[self.fixed.len() + place] = assignment.clone();
                     all
                 };
-                let Err(error) = flies(&beside(0)) else {
+                let (tried, texts) = warnings.hear(|| flies(&beside(0)));
+                let mut alone = self.fixed.clone();
+                alone.push(assignment.clone());
+                let Err(error) = tried else {
+                    if !texts.is_empty() {
+                        let (_, own) = warnings.hear(|| flies(&alone));
+                        self.warn(place, &assignment, texts, &own, warnings);
+                    }
                     continue;
                 };
                 let FlightError::Configuration(error) = error else {
@@ -218,8 +233,6 @@ impl Plan {
                 if error.diagnostics().iter().any(|one| one.unreadable) {
                     return Err(FlightError::Configuration(error));
                 }
-                let mut alone = self.fixed.clone();
-                alone.push(assignment.clone());
                 let fits = |all: &[Assignment]| flies(all).is_ok();
                 if fits(&alone) || others.iter().any(|flight| fits(&beside(*flight))) {
                     if together.len() < WARNINGS {
@@ -246,6 +259,28 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// Adds what is warned of a value beside those of the first flight: by its `own`, or with the others.
+    fn warn(
+        &self,
+        place: usize,
+        assignment: &Assignment,
+        texts: Vec<String>,
+        own: &[String],
+        warnings: &mut Warnings,
+    ) {
+        let value = format!("`{}` = {}", assignment.key, variation::shown(assignment));
+        for text in texts {
+            let alone = own.contains(&text);
+            let others = self.told(0, place);
+            let by = if alone || others.is_empty() {
+                value.clone()
+            } else {
+                format!("{value}, {others}")
+            };
+            warnings.add(text, by, alone);
+        }
     }
 
     /// That a value is invalid beside those of the first flight, in words.

@@ -266,3 +266,49 @@ fn combinations_are_told_as_toml() {
         ]
     );
 }
+
+/// A warning is told with the value that gives it, not with that of another key, and not once more if it has been shown.
+#[test]
+fn a_warning_names_the_value_that_gives_it() {
+    let plan = plan(
+        "[vary]\n'flight.duration' = { values = [1, 2] }\n'flight.relative' = { values = [true, false] }",
+    )
+    .unwrap();
+    let warns = |all: &[Assignment]| {
+        let has = |key: &str, value: &str| {
+            (all.iter()).any(|one| one.key == key && variation::shown(one) == value)
+        };
+        tracing::warn!("of every flight");
+        if has("flight.relative", "true") {
+            tracing::warn!("relative");
+        }
+        if has("flight.duration", "2") && has("flight.relative", "true") {
+            tracing::warn!("both");
+        }
+        Ok(())
+    };
+    assert_eq!(
+        plan.checked(&warns).unwrap(),
+        [
+            "with `flight.relative` = true: relative",
+            "with `flight.duration` = 2, `flight.relative` = true: both",
+        ]
+    );
+}
+
+/// Of a text for every value a few are told.
+#[test]
+fn warnings_about_varied_values_are_bounded() {
+    let plan = plan("[vary]\n'flight.duration' = { values = [1, 2, 3, 4, 5, 6, 7] }").unwrap();
+    let warns = |all: &[Assignment]| {
+        let values = all.iter().filter(|one| one.key == "flight.duration");
+        for value in values.map(variation::shown) {
+            tracing::warn!("short: {value} s");
+        }
+        Ok(())
+    };
+    let told = plan.checked(&warns).unwrap();
+    assert_eq!(told.len(), 6);
+    assert_eq!(told[0], "with `flight.duration` = 1: short: 1 s");
+    assert_eq!(told[5], "there are more warnings about varied values");
+}
