@@ -23,6 +23,22 @@ pub enum SweepError {
         /// The reason.
         error: std::io::Error,
     },
+    /// A journal cannot be opened.
+    #[error("cannot read the journal `{}`: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's message.
+        error: std::io::Error,
+    },
+    /// A file is no journal that can be merged.
+    #[error("cannot merge: `{}` {why}", path.display())]
+    Unmergeable {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// A file with the journal's name is not a journal.
     #[error("`{}` is not a journal of `fly sweep`: it is left unchanged; choose another name with --out", path.display())]
     NotAJournal {
@@ -141,6 +157,34 @@ impl From<ConfigError> for SweepError {
 }
 
 impl SweepError {
+    /// The same, of a journal that is merged: it is only read, so no other place or new start helps.
+    pub(crate) fn in_merge(self) -> Self {
+        let (path, why) = match self {
+            Self::NotAJournal { path } => (path, "is not a journal of `fly sweep`".to_owned()),
+            Self::Damaged { path } => (
+                path,
+                "has a damaged header, so its rows may belong to another plan: fly its shard again"
+                    .to_owned(),
+            ),
+            Self::OtherPlan { path, difference } => (
+                path,
+                format!("is the journal of another plan: {difference}"),
+            ),
+            Self::OtherBuild {
+                path,
+                found,
+                expected,
+            } => (
+                path,
+                format!(
+                    "was begun by another build of this version of `fly`, whose physics may differ: it has {found}, this one is {expected}; merge with that build, or mix both with --any-build"
+                ),
+            ),
+            other => return other,
+        };
+        Self::Unmergeable { path, why }
+    }
+
     /// An error with this file.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();

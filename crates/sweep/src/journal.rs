@@ -75,7 +75,10 @@ impl Journal {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn read(path: &Path, plan: &Plan) -> Result<Self, SweepError> {
-        let file = File::open(path).map_err(SweepError::file(path))?;
+        let file = File::open(path).map_err(|error| SweepError::Unreadable {
+            path: path.to_owned(),
+            error,
+        })?;
         locked(file.try_lock_shared(), path)?;
         let journal = Self::scan(file, path, plan, false)?;
         if journal.end == 0 {

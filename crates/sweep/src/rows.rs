@@ -85,7 +85,7 @@ impl<'a> Rows<'a> {
     /// A journal does not belong to this plan or cannot be read, or flights are missing or occur twice.
     pub fn merge(plan: &'a Plan, paths: &[PathBuf]) -> Result<Self, SweepError> {
         let journals = paths.iter().enumerate().map(|(place, path)| {
-            let mut journal = Journal::read(path, plan)?;
+            let mut journal = Journal::read(path, plan).map_err(SweepError::in_merge)?;
             if place >= OPEN {
                 journal.close();
             }

@@ -173,6 +173,15 @@ fn rows_of_another_build_are_not_mixed_unasked() {
         );
         contains(&told, "mix both with --any-build");
     }
+    folder.write("other.journal", "no journal");
+    for other in ["other.journal", "plan-2-of-2.journal"] {
+        let (_, told) = folder.ends(&["sweep", "plan.toml", "--merge", other], 2);
+        contains(&told, &format!("cannot merge: `{other}`"));
+        assert!(
+            !told.contains("--restart") && !told.contains("--out"),
+            "{told}"
+        );
+    }
     assert!(changed == fs::read(&path).unwrap());
     let mixed = ["sweep", "plan.toml", "--any-build", "--merge"];
     folder.ends(&[&mixed[..], &merge[3..]].concat(), 0);

@@ -80,8 +80,11 @@ fn the_table_is_the_same_on_any_number_of_threads_and_shards() {
     let mut merge = vec!["sweep", "plan.toml", "--out", "merged", "--merge"];
     let journals: Vec<String> = (1..=4).map(|i| format!("plan-{i}-of-4.journal")).collect();
     for (shard, journal) in ["1/4", "2/4", "3/4", "4/4"].iter().zip(&journals) {
-        let (_, told) = folder.ends(&[&merge[..], &[journal.as_str()]].concat(), 1);
-        contains(&told, "No such file");
+        let (_, told) = folder.ends(&[&merge[..], &[journal.as_str()]].concat(), 2);
+        contains(
+            &told,
+            &format!("cannot read the journal `{journal}`: No such file"),
+        );
         folder.ends(&["sweep", "plan.toml", "--shard", shard], 0);
     }
     let missing: Vec<&str> = journals[1..].iter().map(String::as_str).collect();
