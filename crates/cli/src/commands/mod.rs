@@ -209,6 +209,9 @@ fn print(text: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        written => written.map_err(|error| {
+            let what = format!("cannot write to standard output: {error}");
+            io::Error::new(error.kind(), what)
+        }),
     }
 }

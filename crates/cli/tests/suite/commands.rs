@@ -364,3 +364,25 @@ fn a_closed_pipe_is_no_error() {
         Some(2)
     );
 }
+
+/// What cannot be written to standard output is told as that; a closed pipe is no error.
+#[test]
+fn standard_output_that_cannot_be_written_is_named() {
+    let program = env!("CARGO_BIN_EXE_fly");
+    for (into, code, told) in [
+        (
+            "> /dev/full",
+            1,
+            "error: cannot write to standard output: No space left on device (os error 28)\n",
+        ),
+        ("| true", 0, ""),
+    ] {
+        let line = format!("{program} schema {into}");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &line])
+            .output();
+        let output = output.unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), told);
+        assert_eq!(output.status.code(), Some(code));
+    }
+}
