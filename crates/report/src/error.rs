@@ -1,5 +1,6 @@
 //! Errors of reports.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use fly_log::LogError;
@@ -44,8 +45,8 @@ pub enum ReportError {
     },
     /// The times to draw are beyond the log.
     #[error(
-        "`{}` has no tick from {} s to {} s: it lasts from {:.3} s to {:.3} s",
-        path.display(), times[0], times[1], span[0], span[1]
+        "`{}` has no tick {}: it lasts from {:.3} s to {:.3} s",
+        path.display(), Between(*times), span[0], span[1]
     )]
     Beyond {
         /// The log.
@@ -57,8 +58,8 @@ pub enum ReportError {
     },
     /// No value is known at the times to draw.
     #[error(
-        "`{}` has no value from {} s to {} s: it has a gap there, or no tick",
-        path.display(), times[0], times[1]
+        "`{}` has no value {}: it has a gap there, or no tick",
+        path.display(), Between(*times)
     )]
     NoValue {
         /// The log.
@@ -72,4 +73,16 @@ pub enum ReportError {
     /// The page cannot be assembled.
     #[error("cannot put the report together: {0}")]
     Page(#[from] std::io::Error),
+}
+
+/// The times of a part, s, in words.
+struct Between([f64; 2]);
+
+impl fmt::Display for Between {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [from, f64::INFINITY] => write!(f, "from {from} s on"),
+            [from, to] => write!(f, "from {from} s to {to} s"),
+        }
+    }
 }

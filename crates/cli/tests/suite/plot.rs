@@ -172,7 +172,7 @@ fn mistakes_are_told() {
         &["a.mcap", "--from", "2", "--to", "1"],
         "expected --from before --to, found 2 s and 1 s",
     );
-    let beyond = "`a.mcap` has no tick from 3 s to inf s: it lasts from 0.000 s to 0.250 s";
+    let beyond = "`a.mcap` has no tick from 3 s on: it lasts from 0.000 s to 0.250 s";
     wrong(&["a.mcap", "--from", "3"], beyond);
     wrong(&["a.mcap", "--from", "3", "--signals", "fresh"], beyond);
     let between = &["a.mcap", "--from", "0.1005", "--to", "0.1015"];
