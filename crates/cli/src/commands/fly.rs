@@ -116,6 +116,8 @@ pub(super) fn fly_and_tell(
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     super::report::check_place(options.report.and_then(Option::as_deref))?;
+    let log = destination(&configuration.document, &configuration.flight, options.log);
+    super::product::expect_folder(&log.path)?;
     let (summary, viewers) = fly(configuration, options, terminal)?;
     let exit = tell(&summary, options, terminal)?;
     viewers.stay();

@@ -19,8 +19,7 @@ pub fn completions(shell: Shell) -> Result<Exit, Failure> {
 
 /// Writes one page for the command and one for each subcommand.
 pub fn pages(folder: &Path) -> Result<Exit, Failure> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    super::product::make_folder(folder)?;
     clap_mangen::generate_to(Arguments::command(), folder)
         .with_context(|| format!("cannot write manual pages to {}", folder.display()))?;
     Ok(Exit::Flown)

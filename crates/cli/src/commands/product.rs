@@ -44,11 +44,47 @@ pub const PARQUET_TABLE: Kind = Kind {
     begins: b"PAR1",
 };
 
+/// Rejects a path in a folder that does not exist.
+///
+/// # Errors
+/// There is no such folder.
+pub fn expect_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Failure::new(
+            Exit::Usage,
+            format_args!("the folder `{}` does not exist", folder.display()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder, unless it is there.
+///
+/// # Errors
+/// A file is there, or it cannot be made.
+pub fn make_folder(folder: &Path) -> Result<(), Failure> {
+    let name = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!("cannot write to `{name}`: expected a folder, found a file"),
+        ));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::new(
+            Exit::Internal,
+            format_args!("cannot make the folder {name}: {error}"),
+        )
+    })
+}
+
 /// Rejects a path where a file of another kind exists, above all the log itself.
 ///
 /// # Errors
-/// The path is taken.
+/// The path is taken, or its folder does not exist.
 pub fn refuse_foreign(out: &Path, kind: &Kind) -> Result<(), Failure> {
+    expect_folder(out)?;
     fly_table::refuse_other_than_file(out)?;
     let mut first = Vec::new();
     let length = kind.begins.len() as u64;

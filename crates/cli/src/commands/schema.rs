@@ -16,13 +16,7 @@ pub fn run(arguments: &SchemaArguments) -> Result<Exit, Failure> {
         super::print(text(arguments.kind).as_bytes())?;
         return Ok(Exit::Flown);
     };
-    fs::create_dir_all(folder).map_err(|error| {
-        let folder = folder.display();
-        Failure::new(
-            Exit::Internal,
-            format_args!("cannot make the folder {folder}: {error}"),
-        )
-    })?;
+    super::product::make_folder(folder)?;
     for kind in SchemaKind::value_variants() {
         let Some(name) = kind.to_possible_value() else {
             continue;

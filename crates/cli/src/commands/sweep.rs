@@ -34,7 +34,7 @@ pub fn run(
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let build = build(&plan, &search)?;
     let plan = plan.built_by(&build, command.any_build);
-    expect_folder(&out(&plan, command, "", "journal"))?;
+    product::expect_folder(&out(&plan, command, "", "journal"))?;
     if let Some(index) = command.rerun {
         return rerun(&plan, index, command, arguments, terminal);
     }
@@ -168,18 +168,6 @@ fn stem(out: &Path, plan: &Plan) -> PathBuf {
     match out.extension() {
         Some(end) if own(end) => out.with_extension(""),
         _ => out.to_owned(),
-    }
-}
-
-/// Rejects a path in a folder that does not exist.
-fn expect_folder(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-    match folder {
-        Some(folder) if !folder.is_dir() => Err(Failure::new(
-            Exit::Usage,
-            format_args!("the folder `{}` does not exist", folder.display()),
-        )),
-        _ => Ok(()),
     }
 }
 

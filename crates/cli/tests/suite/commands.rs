@@ -238,8 +238,8 @@ fn schemas_are_printed_and_written() {
     folder.write("file", "");
     folder.fails(
         &["schema", "--dir", "file"],
-        1,
-        "error: cannot make the folder file: File exists (os error 17)\n",
+        2,
+        "error: cannot write to `file`: expected a folder, found a file\n",
     );
 }
 
@@ -316,8 +316,8 @@ fn completions_and_manual_pages() {
     folder.write("file", "");
     folder.fails(
         &["man", "file"],
-        1,
-        "error: cannot make the folder file: File exists (os error 17)\n",
+        2,
+        "error: cannot write to `file`: expected a folder, found a file\n",
     );
 }
 
@@ -384,5 +384,20 @@ fn standard_output_that_cannot_be_written_is_named() {
         let output = output.unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), told);
         assert_eq!(output.status.code(), Some(code));
+    }
+}
+
+/// A file in a folder that does not exist is refused before anything is read or flown.
+#[test]
+fn folders_that_do_not_exist_are_named() {
+    let folder = Folder::new();
+    let none = "error: the folder `nodir` does not exist\n";
+    for arguments in [
+        &["report", "x.mcap", "-o", "nodir/x.html"][..],
+        &["plot", "x.mcap", "-o", "nodir/x.svg"],
+        &["--config", "quadcopter.toml", "--log", "nodir/x.mcap"],
+        &["--config", "quadcopter.toml", "--report=nodir/x.html"],
+    ] {
+        folder.fails(arguments, 2, none);
     }
 }

@@ -180,6 +180,10 @@ fn mistakes_are_told() {
     wrong(between, nothing);
     wrong(&[&between[..], &["--signals", "fresh"]].concat(), nothing);
     wrong(&["a.mcap", "-o", "a.pdf"], "ends in .svg or .png");
+    wrong(
+        &["a.mcap", "-o", "nodir/a.svg"],
+        "error: the folder `nodir` does not exist\n",
+    );
     wrong(&["a.mcap", "--columns", "0"], "1..=8");
     // A picture replaces a picture, nothing else.
     fs::write(folder.path("notes.svg"), "my notes").unwrap();

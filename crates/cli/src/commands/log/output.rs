@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use fly_table::Existing;
 
 use crate::args::Output;
+use crate::commands::product::expect_folder;
 use crate::exit::{Exit, Failure};
 
 /// The path of a file derived from `log`, by default `beside`; an error if it is the log itself, or another file that
 /// may not be replaced.
 ///
 /// # Errors
-/// The path is taken.
+/// The path is taken, or its folder does not exist.
 pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Failure> {
     let out = output.out.clone().unwrap_or(beside);
+    expect_folder(&out)?;
     let refuse = |why: &str| {
         let message = format!("cannot write `{}`: {why}", out.display());
         Err(Failure::new(Exit::Usage, message))

@@ -276,12 +276,7 @@ fn place(given: &NewArguments, request: &Request) -> Result<(PathBuf, String), F
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    if !folder.is_dir() {
-        return Err(Failure::new(
-            Exit::Usage,
-            format_args!("the folder `{}` does not exist", folder.display()),
-        ));
-    }
+    super::product::expect_folder(&path)?;
     Ok((folder, name))
 }
 
