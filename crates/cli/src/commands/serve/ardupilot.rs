@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use fly_mavlink::hil::Sensed;
@@ -47,7 +46,7 @@ pub fn serve(
     let mut session = Session {
         served,
         pace,
-        interrupted: until.interrupted,
+        until,
         peer: None,
         is_new: false,
         count: None,
@@ -58,7 +57,7 @@ pub fn serve(
     };
     // Large enough for any datagram.
     let mut buffer = vec![0; 1 << 16];
-    while !session.served.is_over(&until) {
+    while !session.served.is_over(&session.until) {
         let (length, from) = match socket.recv_from(&mut buffer) {
             Ok(received) => received,
             // Nothing arrived, or an earlier answer was not received.
@@ -99,8 +98,7 @@ fn is_usual(error: &io::Error) -> bool {
 struct Session<'a, 'b> {
     served: &'a mut Served<'b>,
     pace: Pace,
-    /// Set when the user interrupts the service.
-    interrupted: &'a AtomicBool,
+    until: Until<'a>,
     /// The autopilot that is answered, and when it was last heard.
     peer: Option<(SocketAddr, Instant)>,
     /// Whether it has not been answered yet: it does not number its frames on from those of another.
@@ -160,8 +158,8 @@ impl Session<'_, '_> {
         }
         self.count = Some(frame.count);
         self.served.pulses(&frame.pulses);
-        // Both are needed for an answer.
-        loop {
+        // Before the first sample there is no answer.
+        while !self.served.is_over(&self.until) {
             if !self.served.step(&mut self.samples)? {
                 return Ok(false);
             }
@@ -173,7 +171,7 @@ impl Session<'_, '_> {
                 continue;
             };
             let time = self.served.time();
-            self.pace.wait(time, self.interrupted);
+            self.pace.wait(time, self.until.interrupted);
             self.line.clear();
             let state = State {
                 time: time - self.origin,
@@ -187,5 +185,6 @@ impl Session<'_, '_> {
                 Err(error) => Err(Failure::new(Exit::Internal, error)),
             };
         }
+        Ok(false)
     }
 }

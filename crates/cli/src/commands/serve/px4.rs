@@ -29,6 +29,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const GREETING: Duration = Duration::from_millis(100);
 /// How long a lockstepped autopilot may take to reply; after that, time continues without it.
 const REPLY: Duration = Duration::from_secs(1);
+/// How long another autopilot, or one without an inertial sample, may take if time is not paced.
+const UNPACED: Duration = Duration::from_millis(4);
 /// Period of our heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// PX4 treats the time 0 as missing: the simulation's 0 is this on its clock, µs.
@@ -58,6 +60,7 @@ pub fn serve(
         pace,
         until,
         samples: Sensed::default(),
+        last: 0.0,
     };
     while !session.is_over() {
         let stream = match listener.accept() {
@@ -108,6 +111,8 @@ struct Session<'a, 'b> {
     until: Until<'a>,
     /// Samples that have not been sent.
     samples: Sensed,
+    /// Simulated time of the last exchange, s.
+    last: f64,
 }
 
 /// One connection.
@@ -155,7 +160,9 @@ impl Session<'_, '_> {
         let samples = std::mem::take(&mut self.samples);
         let nanoseconds = u64::try_from(self.served.plant.frame().time).unwrap_or(0);
         let time = START + (nanoseconds + 500) / 1000;
-        let due = self.pace.due(self.served.time());
+        let seconds = self.served.time();
+        let next = 2.0 * seconds - std::mem::replace(&mut self.last, seconds);
+        let due = self.pace.due(seconds);
         if let (true, Some(due)) = (connection.lockstep, due) {
             sleep_until(due, self.until.interrupted);
         }
@@ -175,6 +182,8 @@ impl Session<'_, '_> {
             connection.heartbeat = Some(now);
             wire.queue(&heartbeat());
         }
+        // First: the state contains the acceleration of this sample.
+        let sensor = self.encoder.sensor(time, &samples);
         // Messages that advance the time are sent after the others of the same time.
         if let Some(motion) = &samples.motion {
             wire.queue(&MavMessage::HIL_STATE_QUATERNION(
@@ -184,32 +193,44 @@ impl Session<'_, '_> {
         if let Some(fix) = &samples.fix {
             wire.queue(&MavMessage::HIL_GPS(self.encoder.gps(time, fix)));
         }
-        wire.queue(&MavMessage::HIL_SENSOR(self.encoder.sensor(time, &samples)));
-        wire.flush()?;
-        if samples.inertial.is_some() {
-            let real_time = Instant::now() + Duration::from_millis(4);
-            self.wait(connection, time, now, due.unwrap_or(real_time))?;
+        // Some take a message without a new field for one whose fields are all new.
+        if !sensor.fields_updated.is_empty() {
+            wire.queue(&MavMessage::HIL_SENSOR(sensor));
         }
+        wire.flush()?;
+        let has_inertial = samples.inertial.is_some();
+        let due = match (connection.lockstep, has_inertial) {
+            (true, false) => self.pace.due(next),
+            _ => due,
+        };
+        let due = due.unwrap_or_else(|| Instant::now() + UNPACED);
+        self.wait(connection, time, now, due, has_inertial)?;
         let bad = connection.wire.counts().bad;
         (self.served.counts).bad(bad - connection.bad, &"bytes that are not a MAVLink frame");
         connection.bad = bad;
         Ok(())
     }
 
-    /// Waits for the reply to the samples at `time` or, if the autopilot is not in lockstep, until the next ones are
-    /// due.
+    /// Waits for the reply to the samples at `time`. If the autopilot is not in lockstep, or may not reply because there
+    /// is no inertial sample, this ends when the next ones are due.
     fn wait(
         &mut self,
         connection: &mut Connection,
         time: u64,
         sent: Instant,
         due: Instant,
+        has_inertial: bool,
     ) -> Result<(), Gone> {
-        let deadline = sent + REPLY;
+        let until = |lockstep: bool| {
+            if lockstep && has_inertial {
+                sent + REPLY
+            } else {
+                due
+            }
+        };
         loop {
-            let until = if connection.lockstep { deadline } else { due };
             // Ctrl-C must work while an autopilot hangs, and while it sends without a pause.
-            let look = until.min(Instant::now() + LOOK);
+            let look = until(connection.lockstep).min(Instant::now() + LOOK);
             let message = connection.wire.receive(Some(look))?;
             // What has arrived is taken, but not for ever.
             let more = if message.is_some() {
@@ -225,11 +246,10 @@ impl Session<'_, '_> {
             if self.until.interrupted.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let until = if connection.lockstep { deadline } else { due };
-            if Instant::now() < until + more {
+            if Instant::now() < until(connection.lockstep) + more {
                 continue;
             }
-            if connection.lockstep {
+            if connection.lockstep && has_inertial {
                 self.served.counts.unanswered += 1;
                 if !std::mem::replace(&mut connection.told, true) {
                     tracing::warn!(

@@ -9,6 +9,9 @@ use fly_mavlink::outputs::OutputMap;
 use crate::config::Configuration;
 use crate::exit::{Exit, Failure};
 
+/// Steps until an inertial sample is overdue while their period is not known: the first frame has none.
+const UNKNOWN: usize = 2;
+
 /// When the service ends.
 #[derive(Clone, Copy)]
 pub struct Until<'a> {
@@ -26,6 +29,9 @@ pub struct Served<'a> {
     commands: Vec<f64>,
     /// The actuators' commands at rest.
     rest: Vec<f64>,
+    /// Steps since the last inertial sample, and the fewest from one to the next.
+    since: Option<usize>,
+    period: Option<usize>,
     /// Gravity, m/s², downwards.
     pub gravity: f64,
     pub counts: Counts,
@@ -105,24 +111,29 @@ impl<'a> Served<'a> {
             sensors,
             commands: rest.clone(),
             rest,
+            since: None,
+            period: None,
             gravity: configuration.system.model.gravity().norm(),
             counts: Counts::default(),
             latency: Histogram::default(),
         })
     }
 
-    /// Steps the plant until it has an inertial sample; other samples are added to `samples`. Returns false at the end
-    /// of the frames.
+    /// Steps the plant until it has an inertial sample or one is overdue; other samples are added to `samples`. Returns
+    /// false at the end of the frames.
     pub fn step(&mut self, samples: &mut Sensed) -> Result<bool, Failure> {
-        // A failing sensor delivers none for a while.
-        for _ in 0..MOST_STEPS {
+        // A failing sensor delivers none for a while, in which the vehicle must not move without its autopilot.
+        for _ in 0..self.period.unwrap_or(UNKNOWN) {
             let frame = match self.plant.step() {
                 Ok(Some(frame)) => frame,
                 Ok(None) => return Ok(false),
                 Err(error) => return Err(Failure::new(Exit::Backend, error)),
             };
             samples.update(&self.sensors.take(frame));
+            self.since = self.since.map(|steps| steps + 1);
             if samples.inertial.is_some() {
+                let steps = self.since.replace(0);
+                self.period = self.period.into_iter().chain(steps).min();
                 return Ok(true);
             }
         }
@@ -168,6 +179,3 @@ impl<'a> Served<'a> {
         self.plant.command(&self.commands);
     }
 }
-
-/// Largest number of steps without a sample for the autopilot.
-const MOST_STEPS: usize = 1000;

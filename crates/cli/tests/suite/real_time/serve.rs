@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fly_mavlink::Identity;
+use fly_mavlink::dialect::{HilSensorUpdatedFlags, MavMessage};
+use fly_mavlink::hil::{Wire, px4};
+
 use crate::common::{Folder, contains};
 
 /// Stands on the ground.
@@ -293,9 +297,9 @@ fn servo_frame(count: u32) -> Vec<u8> {
     frame
 }
 
-/// Asks until it is answered.
+/// Asks until it is answered, and returns the answer.
 #[track_caller]
-fn is_answered(socket: &UdpSocket, port: u16, count: u32) {
+fn is_answered(socket: &UdpSocket, port: u16, count: u32) -> serde_json::Value {
     socket
         .set_read_timeout(Some(Duration::from_millis(200)))
         .unwrap();
@@ -303,8 +307,9 @@ fn is_answered(socket: &UdpSocket, port: u16, count: u32) {
         socket
             .send_to(&servo_frame(count), ("127.0.0.1", port))
             .unwrap();
-        if socket.recv(&mut [0; 4096]).is_ok() {
-            return;
+        let mut line = [0; 4096];
+        if let Ok(length) = socket.recv(&mut line) {
+            return serde_json::from_slice(&line[..length]).unwrap();
         }
     }
     panic!("no answer to frame {count}");
@@ -327,6 +332,93 @@ fn another_autopilot_has_lost_no_frames() {
     let (summary, _) = service.interrupt();
     contains(&summary, "2 connections");
     contains(&summary, " 2 frames lost\n");
+}
+
+/// The gyroscope is missing from 0.1 s for 0.4 s.
+const NO_GYRO: [&str; 2] = [
+    "--set",
+    "backend.sim.faults=[{ kind = 'missing', group = 'imu.angular_velocity', from = 0.1, duration = 0.4 }]",
+];
+
+/// An autopilot that has no inertial sample does not reply, and time goes on step by step.
+#[test]
+fn px4_keeps_step_with_a_plant_without_an_imu() {
+    let folder = Folder::new();
+    for speed in ["0", "1"] {
+        let mut arguments = vec!["--config", "quadcopter.toml", "--as", "px4"];
+        arguments.extend(["--speed", speed, "--duration", "0.8", "--log", "imu.mcap"]);
+        arguments.extend(NO_GYRO);
+        arguments.extend(STANDING);
+        let mut service = Service::start(&folder, &arguments);
+        let stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+        let mut wire = Wire::new(stream, Identity::default()).unwrap();
+        let (mut states, mut sensors, mut without) = (Vec::new(), Vec::new(), 0);
+        let mut began = None;
+        let mut fault = Duration::ZERO;
+        let mut acceleration = f64::NAN;
+        while let Ok(message) = wire.receive(Some(Instant::now() + Duration::from_secs(5))) {
+            match message {
+                Some(MavMessage::HIL_STATE_QUATERNION(state)) => {
+                    states.push(state.time_usec);
+                    acceleration = f64::from(state.zacc) * 9.806_65e-3;
+                }
+                Some(MavMessage::HIL_SENSOR(sensor)) => {
+                    sensors.push(sensor.time_usec);
+                    // Of the same sample, on level ground.
+                    let force = f64::from(sensor.zacc);
+                    assert!(
+                        (acceleration - force - 9.81).abs() < 0.05,
+                        "{acceleration} {force}"
+                    );
+                    let gyro = HilSensorUpdatedFlags::HIL_SENSOR_UPDATED_XGYRO;
+                    if sensor.fields_updated.contains(gyro) {
+                        if let Some(began) = began.take() {
+                            fault = Instant::elapsed(&began);
+                        }
+                        let reply = px4::controls(sensor.time_usec, [0.0; 16], false);
+                        wire.queue(&MavMessage::HIL_ACTUATOR_CONTROLS(reply));
+                        wire.flush().unwrap();
+                    } else {
+                        began.get_or_insert_with(Instant::now);
+                        without += 1;
+                    }
+                }
+                Some(_) => {}
+                None => panic!("it stands still"),
+            }
+        }
+        let gap = |times: &[u64]| times.windows(2).map(|two| two[1] - two[0]).max().unwrap();
+        assert_eq!(gap(&states), 4000, "every step is shown");
+        assert_eq!(gap(&sensors), 20_000, "the barometer's period");
+        assert_eq!(without, 20);
+        let took = fault.as_secs_f64();
+        assert!((0.3..2.0).contains(&took), "{took} s at {speed}");
+        let (summary, _) = service.ended();
+        assert!(!summary.contains("without a reply"), "{summary}");
+    }
+}
+
+/// The last sample stands for those that are missing.
+#[test]
+fn every_frame_of_ardupilot_is_a_step_without_an_imu_too() {
+    let folder = Folder::new();
+    let arguments = ["--config", "quadcopter.toml", "--as", "ardupilot"];
+    let arguments = [&arguments[..], &["--speed", "0", "--log", "imu.mcap"]].concat();
+    let service = Service::start(&folder, &[&arguments[..], &NO_GYRO].concat());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let answers: Vec<_> = (0..600)
+        .map(|count| is_answered(&socket, service.port, count))
+        .collect();
+    // The first step has no sample.
+    for (count, answer) in (1..).zip(&answers) {
+        let time = answer["timestamp"].as_f64().unwrap();
+        assert!(
+            (time - f64::from(count) * 1e-3).abs() < 1e-9,
+            "{count}: {time}"
+        );
+    }
+    assert_eq!(answers[150]["imu"], answers[450]["imu"]);
+    assert_ne!(answers[450]["imu"], answers[550]["imu"]);
 }
 
 /// A step of 1 ms takes 100 s.
