@@ -15,6 +15,8 @@ use crate::outputs::MOST_OUTPUTS;
 
 const MAGIC: [(u16, usize); 2] = [(18_458, 16), (29_569, 32)];
 const HEADER: usize = 8;
+/// A distance beyond every range finder, m. In centimetres it has 16 bits.
+const FAR: f64 = 650.0;
 
 /// A frame of pulse widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +90,8 @@ pub struct State {
     pub inertial: Inertial,
     /// The true motion, from which ArduPilot's own simulator computes sensors.
     pub motion: Motion,
-    /// Range finder distance, m.
+    /// Range finder distance, m; infinite if it is out of range. `None` without a range finder: `ArduPilot` keeps the last
+    /// distance for good if there is none any more.
     pub distance: Option<f64>,
     /// Airspeed, m/s.
     pub airspeed: Option<f64>,
@@ -120,6 +123,7 @@ impl State {
         to.write_str(",\"velocity\":")?;
         list(to, &velocity)?;
         if let Some(distance) = self.distance {
+            let distance = distance.min(FAR);
             write!(to, ",\"rng_1\":{distance:.4}")?;
         }
         if let Some(airspeed) = self.airspeed {

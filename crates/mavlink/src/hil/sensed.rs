@@ -18,7 +18,7 @@ pub struct Sensed {
     pub airspeed: Option<f64>,
     /// Satellite navigation.
     pub fix: Option<Fix>,
-    /// Distance to the ground, m.
+    /// Distance to the ground, m; infinite if it is out of range.
     pub distance: Option<f64>,
     /// The true motion.
     pub motion: Option<Motion>,
@@ -135,6 +135,8 @@ impl Sensors {
         let position = take(&mut self.position, frame);
         let velocity = take(&mut self.velocity, frame);
         let number = |[one]: [f64; 1]| one;
+        let out_of_range =
+            (self.range.as_ref()).is_some_and(|range| !frame.groups[range.status].valid);
         Sensed {
             inertial: gyro.zip(accelerometer).map(|(w, f)| Inertial {
                 angular_velocity: w,
@@ -146,7 +148,8 @@ impl Sensors {
             fix: position
                 .zip(velocity)
                 .map(|(position, velocity)| Fix { position, velocity }),
-            distance: take(&mut self.range, frame).map(number),
+            distance: (take(&mut self.range, frame).map(number))
+                .or(out_of_range.then_some(f64::INFINITY)),
             motion: self.truth.as_ref().and_then(|truth| truth.read(frame)),
         }
     }

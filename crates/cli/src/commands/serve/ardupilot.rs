@@ -136,6 +136,9 @@ impl Session<'_, '_> {
     /// Computes the answer to a frame. Returns false at the end of the frames.
     fn answer(&mut self, frame: &ServoFrame) -> Result<bool, Failure> {
         let is_new = std::mem::take(&mut self.is_new);
+        if is_new {
+            self.origin = self.served.time();
+        }
         match self.count {
             // It did not receive our answer.
             Some(count) if frame.count == count && !is_new && !self.line.is_empty() => {
@@ -163,7 +166,7 @@ impl Session<'_, '_> {
             if !self.served.step(&mut self.samples)? {
                 return Ok(false);
             }
-            // ArduPilot takes an airspeed that is missing for one without wind. A distance may be out of range.
+            // ArduPilot takes an airspeed that is missing for one without wind, and keeps a distance that is missing.
             let samples = std::mem::take(&mut self.samples);
             let known = &mut self.known;
             known.update(&samples);
@@ -177,7 +180,7 @@ impl Session<'_, '_> {
                 time: time - self.origin,
                 inertial,
                 motion,
-                distance: samples.distance,
+                distance: self.known.distance,
                 airspeed: self.known.airspeed,
             };
             return match state.write(&mut self.line) {

@@ -326,8 +326,10 @@ fn another_autopilot_has_lost_no_frames() {
     for count in [0, 1, 2, 5] {
         is_answered(&first, service.port, count);
     }
-    for count in [5, 6] {
-        is_answered(&second, service.port, count + 1000);
+    for (count, time) in [(5, 0.001), (6, 0.002)] {
+        let answer = is_answered(&second, service.port, count + 1000);
+        let found = answer["timestamp"].as_f64().unwrap();
+        assert!((found - time).abs() < 1e-9, "its time begins anew: {found}");
     }
     let (summary, _) = service.interrupt();
     contains(&summary, "2 connections");
@@ -419,6 +421,31 @@ fn every_frame_of_ardupilot_is_a_step_without_an_imu_too() {
     }
     assert_eq!(answers[150]["imu"], answers[450]["imu"]);
     assert_ne!(answers[450]["imu"], answers[550]["imu"]);
+}
+
+/// ArduPilot keeps for good what is not sent any more.
+#[test]
+fn every_answer_to_ardupilot_has_a_distance() {
+    let folder = Folder::new();
+    let mut arguments = vec!["--config", "quadcopter.toml", "--as", "ardupilot"];
+    arguments.extend(["--speed", "0", "--log", "range.mcap"]);
+    arguments.extend(["--set", "backend.sim.ground={ height = 0 }"]);
+    let level = "backend.sim.initial={ position = [0, 0, 12.2], attitude = { rotation_vector = [0, 0, 0] } }";
+    arguments.extend(["--set", level]);
+    arguments.extend(["--set", "backend.sim.sensors.range={ rate = 50 }"]);
+    let service = Service::start(&folder, &arguments);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let distances: Vec<f64> = (0..400)
+        .map(|count| {
+            is_answered(&socket, service.port, count)["rng_1"]
+                .as_f64()
+                .unwrap()
+        })
+        .collect();
+    // It falls into the range of 12 m.
+    assert!((distances[100] - 650.0).abs() < 1e-9, "{}", distances[100]);
+    assert!((11.0..12.0).contains(&distances[390]), "{}", distances[390]);
+    assert!(distances.windows(2).all(|two| two[1] < two[0] + 0.1));
 }
 
 /// A step of 1 ms takes 100 s.
