@@ -89,7 +89,7 @@ pub(super) fn sys_status(seen: &VehicleState) -> MavMessage {
             None => MavSysStatusSensor::all() - control,
         },
         voltage_battery: if voltage.is_finite() {
-            unsigned(voltage * 1e3)
+            unsigned((voltage * 1e3).min(MOST_MILLIVOLTS))
         } else {
             u16::MAX
         },
@@ -106,7 +106,11 @@ pub(super) fn sys_status(seen: &VehicleState) -> MavMessage {
 pub(super) fn battery(seen: &VehicleState) -> Option<MavMessage> {
     let [voltage, remaining] = seen.battery?;
     let mut voltages = [u16::MAX; 10];
-    voltages[0] = unsigned(voltage * 1e3);
+    let millivolts = voltage * 1e3;
+    voltages[0] = unsigned(millivolts.clamp(0.0, MOST_MILLIVOLTS));
+    if millivolts > MOST_MILLIVOLTS {
+        voltages[1] = unsigned((millivolts - MOST_MILLIVOLTS).min(MOST_MILLIVOLTS));
+    }
     Some(MavMessage::BATTERY_STATUS(BATTERY_STATUS_DATA {
         current_consumed: -1,
         energy_consumed: -1,
@@ -118,6 +122,9 @@ pub(super) fn battery(seen: &VehicleState) -> Option<MavMessage> {
         ..BATTERY_STATUS_DATA::default()
     }))
 }
+
+/// The most of a voltage: 65535 is unknown, and a battery of more goes on in the next cell.
+const MOST_MILLIVOLTS: f64 = 65_534.0;
 
 /// -1: unknown.
 fn percent(part: f64) -> i8 {
@@ -354,4 +361,25 @@ pub(super) fn extended_state(seen: &VehicleState) -> MavMessage {
             Phase::Landing => MavLandedState::MAV_LANDED_STATE_LANDING,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_battery_of_many_cells_is_known() {
+        let seen = VehicleState {
+            battery: Some([80.0, 0.5]),
+            ..VehicleState::default()
+        };
+        let Some(MavMessage::BATTERY_STATUS(battery)) = battery(&seen) else {
+            panic!("a battery");
+        };
+        assert_eq!(battery.voltages[..3], [65_534, 14_466, u16::MAX]);
+        let MavMessage::SYS_STATUS(status) = sys_status(&seen) else {
+            panic!("a status");
+        };
+        assert_eq!(status.voltage_battery, 65_534);
+    }
 }

@@ -124,6 +124,8 @@ impl Publication {
                 component: 1,
             },
             heartbeat_period: None,
+            // A reader need not say anything.
+            silence: Duration::MAX,
             ..LinkSettings::default()
         };
         let mut links = Vec::with_capacity(addresses.len());

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Read as _;
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use fly_mavlink::dialect::{
@@ -129,6 +131,27 @@ fn seen() -> VehicleState {
         phase: Phase::Flying,
         mode: 1,
     }
+}
+
+/// For longer than the usual link waits for its peer.
+#[test]
+fn a_client_that_only_reads_stays_connected() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcpout:{}", listener.local_addr().unwrap());
+    let about = VehicleInfo {
+        system: 3,
+        kind: MavType::MAV_TYPE_QUADROTOR,
+        origin: Origin::default(),
+        modes: Vec::new(),
+    };
+    let publication = Publication::open(&[address.parse().unwrap()], &about).unwrap();
+    let (mut stream, _) = listener.accept().unwrap();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(6500) {
+        assert_ne!(stream.read(&mut [0; 4096]).unwrap(), 0, "still connected");
+    }
+    let links = publication.finish();
+    assert_eq!(links[0].1.reconnects, 0);
 }
 
 #[test]
