@@ -71,6 +71,14 @@ impl OutputMap {
                     settings.channel, settings.command
                 )));
             }
+            let most = autopilot.most_outputs();
+            if settings.channel > most {
+                let name = autopilot.name();
+                return Err(OutputError(format!(
+                    "the output of `{}`: `channel` is {}, expected 1 to {most}: {name} has no more",
+                    settings.command, settings.channel
+                )));
+            }
             outputs.push(Output::new(settings, *limits, usual)?);
         }
         Ok(Self { outputs, notes })

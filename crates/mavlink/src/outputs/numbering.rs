@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use fly_mechanics::actuators::Inputs;
 
+use super::MOST_OUTPUTS;
+
 /// The make of an autopilot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autopilot {
@@ -19,6 +21,14 @@ impl Autopilot {
         match self {
             Self::Px4 => 0.0,
             Self::ArduPilot => 0.65,
+        }
+    }
+
+    /// The most outputs that it has: `HIL_ACTUATOR_CONTROLS` has 16, the frames of `ArduPilot` up to 32.
+    pub(super) fn most_outputs(self) -> usize {
+        match self {
+            Self::Px4 => 16,
+            Self::ArduPilot => MOST_OUTPUTS,
         }
     }
 

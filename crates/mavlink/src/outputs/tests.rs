@@ -230,6 +230,10 @@ fn wrong_maps_say_what_is_wrong() {
         "`channel` is 0, expected 1 to 32",
     );
     check(
+        &|all| all[0].channel = 17,
+        "the output of `rotor.0.thrust`: `channel` is 17, expected 1 to 16: PX4 has no more",
+    );
+    check(
         &|all| all[0].curve = Some(1.5),
         "`curve` is 1.5, expected 0 to 1",
     );

@@ -482,7 +482,11 @@ impl Settings {
     /// The map cannot be.
     pub(super) fn outputs(&self, inputs: &Inputs) -> Result<OutputMap, Error> {
         let given = self.outputs.get_ref();
-        OutputMap::new(inputs, Autopilot::Px4, None, given).map_err(|error| {
+        let map = OutputMap::new(inputs, Autopilot::Px4, None, given);
+        // An ArduPilot has more outputs.
+        let curve = Some(Autopilot::Px4.curve());
+        let map = map.or_else(|_| OutputMap::new(inputs, Autopilot::ArduPilot, curve, given));
+        map.map_err(|error| {
             let (error, span) = (Error::configuration(error.to_string()), self.outputs.span());
             if span.is_empty() {
                 error
