@@ -65,7 +65,10 @@ impl GroundStations {
             });
         }
         let inputs = &configuration.system.inputs;
-        let outputs = OutputMap::new(inputs, Autopilot::Px4, None, &[]).ok();
+        // With the curve of PX4, which has no more than 16.
+        let outputs = OutputMap::new(inputs, Autopilot::Px4, None, &[])
+            .or_else(|_| OutputMap::new(inputs, Autopilot::ArduPilot, Some(0.0), &[]))
+            .ok();
         let names = inputs.command_names().iter();
         let thrusts = (outputs.iter().flat_map(OutputMap::channels))
             .zip(names)

@@ -356,6 +356,10 @@ fn limits(
     )?;
     let position = match table.present(&["position", "position_deg"]).as_slice() {
         [] => None,
+        [(key, entry), ..] if !is_position => {
+            let text = format!("limits of `{key}` need `coordinates = \"angle\"`");
+            return Err(entry.error(Problem::Keys(text)));
+        }
         [("position", entry)] => Some(entry.range()?),
         [(_, entry)] => Some(entry.range()?.map(f64::to_radians)),
         [_, (_, second), ..] => {
@@ -367,10 +371,6 @@ fn limits(
     let stop = match table.get("stop") {
         Some(entry) if position.is_none() => {
             let text = "expected `position`, where the stops are, beside `stop`";
-            return Err(entry.error(Problem::Keys(text.to_owned())));
-        }
-        Some(entry) if !is_position => {
-            let text = "a stop needs `coordinates = \"angle\"`";
             return Err(entry.error(Problem::Keys(text.to_owned())));
         }
         Some(entry) => Some(contact::stop(&entry)?),

@@ -263,6 +263,13 @@ fn keys_of_joints() {
         "",
     );
     check(
+        "axis = [0, 1, 0]\ndamping",
+        "axis = [0, 1, 0]\ncoordinates = \"cos_sin\"\ndamping",
+        "bodies.arm.joint.limits.position: limits of `position` need `coordinates = \"angle\"`",
+        "[-1, 1]",
+        "",
+    );
+    check(
         "effort = 2",
         "effort = -2",
         "bodies.arm.joint.limits.effort: expected a number of at least 0, found -2",
