@@ -192,9 +192,13 @@ impl<A: Airframe> Backend for HilVehicle<A> {
 
     fn stop(&mut self) -> Result<(), Error> {
         self.release();
-        if let Some(simulator) = &mut self.simulator {
-            // The last tick may have its answer already.
-            simulator.unanswered = Some(simulator.last_time);
+        let is_answered = |it: &Simulator| it.unanswered.is_none();
+        if self.simulator.as_ref().is_some_and(is_answered) {
+            // The answer to the next tick stops the motors; a simulator without one is told all the same.
+            let next = self.tick(Instant::now() + LATE);
+            if let (Ok(None), Some(simulator)) = (next, &mut self.simulator) {
+                simulator.unanswered = Some(simulator.last_time);
+            }
         }
         // A simulator that is gone needs no final message.
         let _ = self.answer();
