@@ -194,9 +194,9 @@ impl<A: Airframe> Backend for HilVehicle<A> {
         self.release();
         let is_answered = |it: &Simulator| it.unanswered.is_none();
         if self.simulator.as_ref().is_some_and(is_answered) {
-            // The answer to the next tick stops the motors; a simulator without one is told all the same.
-            let next = self.tick(Instant::now() + LATE);
-            if let (Ok(None), Some(simulator)) = (next, &mut self.simulator) {
+            // The answer to the next tick stops the motors; a simulator without one, or whose clock went back, is told all the same.
+            let has_next = matches!(self.tick(Instant::now() + LATE), Ok(Some(_)));
+            if let (false, Some(simulator)) = (has_next, &mut self.simulator) {
                 simulator.unanswered = Some(simulator.last_time);
             }
         }

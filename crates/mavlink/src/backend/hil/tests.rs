@@ -113,8 +113,10 @@ fn every_sample_has_one_answer_and_time_only_advances() {
     vehicle.read(soon(), &mut frame.as_mut()).expect("late");
     let _ = vehicle.read(Deadline(0), &mut frame.as_mut());
 
-    // The last word stops the motors, also after all samples had their answers.
+    // The last word stops the motors, also after all samples had their answers and the clock went back.
     vehicle.write(0, &[5.0]).expect("connected");
+    simulator.queue(&sensor(0));
+    simulator.flush().expect("connected");
     vehicle.stop().expect("stopped");
     drop(vehicle);
     let until = Instant::now() + Duration::from_secs(5);
