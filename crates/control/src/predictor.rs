@@ -135,6 +135,13 @@ impl StatePredictor {
         self
     }
 
+    /// Lets [errors](Self::errors) [count whole turns](Measurements::counting_turns) of angles, or not.
+    #[must_use]
+    pub fn counting_turns(mut self, counts: bool) -> Self {
+        self.measurements = self.measurements.counting_turns(counts);
+        self
+    }
+
     /// Delays commands by this time, s; no delay unless it is positive and finite.
     #[must_use]
     pub fn with_delay(mut self, time: f64) -> Self {

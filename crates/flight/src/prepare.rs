@@ -214,6 +214,7 @@ fn predictor(
         system: system.name.clone(),
         error,
     })?;
+    let predictor = predictor.counting_turns(configuration.controller.approach.counts_turns());
     let predictor = if description.starts_in_motion {
         predictor.from_first_commands()
     } else {
@@ -376,6 +377,7 @@ fn header(
             rate_hz: configuration.flight.rate_hz,
             seed: configuration.flight.seed,
             start: 0,
+            counts_turns: configuration.controller.approach.counts_turns(),
             origin: None,
         },
         ..recorder::header(backend.description(), system)

@@ -50,8 +50,7 @@ impl<'a> WorldRecord<'a> {
                 backend: instance.info().name.clone(),
                 rate_hz: setup.flight.rate_hz,
                 seed: setup.flight.seed,
-                start: 0,
-                origin: None,
+                ..FlightHeader::default()
             },
             ..recorder::header(description, system)
         };

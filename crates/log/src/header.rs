@@ -26,6 +26,8 @@ pub struct FlightHeader {
     pub seed: u64,
     /// Time of the backend's clock at which the flight starts, ns; 0 in simulation.
     pub start: i64,
+    /// Whether errors of angles [count whole turns](fly_mechanics::measurements::Measurements::counting_turns), as the controller's law does.
+    pub counts_turns: bool,
     /// Of a log that was [converted](crate::convert): what the original says of its ticks.
     pub origin: Option<Origin>,
 }

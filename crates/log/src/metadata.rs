@@ -23,6 +23,8 @@ pub const ORIGIN: &str = "origin";
 const IN_MOTION: &str = "starts_in_motion";
 /// Key of a part of a flight: when its control began, ns on the clock of the frames.
 const CONTROL_BEGAN: &str = "control_began_ns";
+/// Key of a flight whose errors of angles count whole turns, `"true"`. Others do not have it.
+pub const COUNTS_TURNS: &str = "counts_turns";
 /// Record with the configuration's text.
 pub const CONFIGURATION: &str = "fly.configuration";
 /// Record with the vehicle's text.
@@ -171,6 +173,10 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
     if let Some(origin) = &flight.origin {
         let text = toml::to_string(origin).expect("texts and numbers, which TOML can hold");
         log.metadata.insert(ORIGIN.to_owned(), text);
+    }
+    if flight.counts_turns {
+        log.metadata
+            .insert(COUNTS_TURNS.to_owned(), "true".to_owned());
     }
     if description.starts_in_motion {
         set_in_motion(&mut log);

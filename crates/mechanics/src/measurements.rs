@@ -62,6 +62,7 @@ pub struct Measurements {
     tracked: Option<BodyId>,
     /// The pose of the tracked body's joint in the world; `None` at the origin.
     placement: Option<SE3<f64>>,
+    counts_turns: bool,
 }
 
 /// A group of numbers measured together.
@@ -115,6 +116,7 @@ impl Measurements {
             dim: 0,
             tracked,
             placement: placement.filter(|placement| *placement != SE3::identity()),
+            counts_turns: false,
         };
         for (name, quantity) in [
             ("pose.position", Quantity::Translation),
@@ -135,6 +137,14 @@ impl Measurements {
             }
         }
         all
+    }
+
+    /// Lets [errors](Self::body_error) count whole turns, or not: those of a joint whose angle is one number, for a law that drives this number to
+    /// its reference, as [`Model::difference`] has it. By default two configurations with the same poses are equal.
+    #[must_use]
+    pub const fn counting_turns(mut self, counts: bool) -> Self {
+        self.counts_turns = counts;
+        self
     }
 
     /// The default body to track: the only one that is [free in the world](Self::is_free); `None` if there is none, or more than one.
@@ -234,7 +244,7 @@ impl Measurements {
     }
 
     /// The error of a body's [pose](Self::pose): displacement from the reference (m), and the rotation vector (rad, body frame) from the
-    /// body to the reference.
+    /// body to the reference; with [whole turns](Self::counting_turns) where they count.
     pub fn body_error(
         &self,
         model: &Model<f64>,
@@ -243,10 +253,16 @@ impl Measurements {
         reference: &[f64],
     ) -> [Vector3<f64>; 2] {
         let (to, is) = (self.pose(model, body, reference), self.pose(model, body, x));
-        [
-            is.translation - to.translation,
-            (is.rotation.inverse() * to.rotation).log(),
-        ]
+        let rotation = match model.joint(body).filter(|_| self.counts_turns) {
+            Some(joint) => {
+                let range = model.config_range(body);
+                let (x, mut way) = (&x[range.clone()], [0.0; 6]);
+                joint.difference(x, &reference[range], &mut way[..joint.dof()]);
+                angular(&joint.twist(x, &way))
+            }
+            None => (is.rotation.inverse() * to.rotation).log(),
+        };
+        [is.translation - to.translation, rotation]
     }
 
     /// The measured pose of a body: in the world for the tracked one, in its joint's frame for any other. The identity for the world.

@@ -6,6 +6,7 @@ use std::f64::consts::{PI, TAU};
 
 use common::Folder;
 use fly_log::{Options, Recording};
+use serde_json::Value;
 
 /// Flies a shipped configuration with these settings: its log.
 #[track_caller]
@@ -87,6 +88,44 @@ fn turns_that_were_counted_are_unwound() {
         ["baselines/pi-pair", "baselines/pi-joint-pd"].map(|e| last(&fly(e, &[start]), ANGLE));
     assert!((ends[0] - 2.0 * TAU).abs() < 1e-2, "{ends:?}");
     assert!(ends[1].abs() < 1e-2, "{ends:?}");
+}
+
+/// Three turns away, with a motor that does nothing: for a law that counts turns this is far from the reference.
+#[test]
+fn errors_count_the_turns_that_the_law_counts() {
+    for (example, law, error, code) in [
+        (
+            "baselines/pi-joint-pd",
+            "controller.approach=joint_pd",
+            3.0 * TAU,
+            6,
+        ),
+        (
+            "baselines/pi-joint-pd",
+            "controller.approach=computed_torque",
+            3.0 * TAU,
+            6,
+        ),
+        ("baselines/pi-pair", "controller.approach=energy", 0.0, 0),
+    ] {
+        let folder = Folder::new();
+        let start = format!("backend.sim.initial.joints.wheel={}", 3.0 * TAU);
+        let motor = r#"vehicle.motors=[{ joint = "wheel", effort = [0.0, 1e-9] }]"#;
+        let settings = [law, &start, motor];
+        let mut arguments = vec!["--config", example, "--json", "--log", "flight.mcap"];
+        arguments.extend(settings.iter().flat_map(|set| ["--set", set]));
+        let (summary, _) = folder.ends(&arguments, code);
+        let summary: Value = serde_json::from_str(&summary).unwrap();
+        let flown = summary["attitude_error"]["rms"].as_f64().unwrap();
+        let report = fly_report::Flight::open(folder.path("flight.mcap")).unwrap();
+        let reported = report.statistics.errors[1].rms().unwrap();
+        for rms in [flown, reported] {
+            assert!(
+                (rms - error).abs() < 1e-6,
+                "{law}: {rms} instead of {error}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -55,6 +55,14 @@ impl ApproachSettings {
         }
     }
 
+    /// Whether its law drives angles that are single numbers to the reference's number, whole turns included; the others turn bodies the short way.
+    pub fn counts_turns(self) -> bool {
+        matches!(
+            self,
+            Self::JointPd | Self::ComputedTorque | Self::Linear | Self::StateFeedback
+        )
+    }
+
     /// Its name in a configuration.
     pub fn name(self) -> &'static str {
         match self {

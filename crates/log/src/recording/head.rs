@@ -13,7 +13,7 @@ use super::convert::motor;
 use super::described;
 use super::source::Source;
 use crate::metadata::{
-    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum,
+    COMMANDS, CONFIGURATION, COUNTS_TURNS, FORMAT, GROUPS, LOG, ORIGIN, SIGNALS, VEHICLE, checksum,
     control_began, is_in_motion, signals,
 };
 use crate::{FlightHeader, Origin};
@@ -156,6 +156,7 @@ impl Head {
             rate_hz: text(LOG, "rate_hz").parse().unwrap_or_default(),
             seed: text(LOG, "seed").parse().unwrap_or_default(),
             start: text(LOG, "start_ns").parse().unwrap_or_default(),
+            counts_turns: text(LOG, COUNTS_TURNS) == "true",
             origin: toml::from_str(&text(LOG, ORIGIN))
                 .ok()
                 .filter(|_| self.is_converted()),

@@ -131,7 +131,9 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    fn difference(&self, x: &[T], y: &[T], xi: &mut [T]) {
+    /// The constant velocity that leads from `x` to `y` in unit time: of angles their difference, turns included; of attitudes, and of planar and
+    /// Schönflies joints, the shortest way.
+    pub(crate) fn difference(&self, x: &[T], y: &[T], xi: &mut [T]) {
         let k = self.translations();
         match (k, self.rotation()) {
             (2, Rotation::Angle(a)) => write_difference(x, y, xi, |x| {

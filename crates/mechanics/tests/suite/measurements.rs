@@ -2,6 +2,9 @@
 
 use crate::random_tree;
 
+use std::f64::consts::TAU;
+
+use fly_lie::operators::angular;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::measurements::{Measurements, Quantity};
 use fly_mechanics::multibody::{
@@ -329,6 +332,54 @@ fn angles_count_their_turns_and_quaternions_keep_their_signs() {
     }
     write_all(&measurements, &model, &values, &mut found, &mut xi.clone());
     assert_near(&found, &x, 1e-12, "x");
+}
+
+/// Small errors are the same either way; of a whole turn only the one that counts turns knows.
+#[test]
+fn errors_count_whole_turns_where_they_are_asked_to() {
+    let mut turned = 0;
+    for (model, measurements, mut random) in systems() {
+        let (x, _) = state(&model, &mut random);
+        let counting = measurements.clone().counting_turns(true);
+        let mut near = x.clone();
+        model.integrate(&mut near, &random.numbers(model.dof(), 1e-6));
+        let (plain, counted) = (
+            measurements.errors(&model, &x, &near),
+            counting.errors(&model, &x, &near),
+        );
+        assert_near(&counted, &plain, 1e-11, "small errors");
+
+        for body in model.bodies() {
+            let joint = model.joint(body).unwrap();
+            let counts = match joint.kind() {
+                JointKind::Revolute(AngleCoordinates::Angle) => 0..1,
+                JointKind::Cylindrical(AngleCoordinates::Angle) => 1..2,
+                JointKind::Universal { .. } => 0..2,
+                _ => continue,
+            };
+            for place in counts {
+                let mut reference = x.clone();
+                reference[model.config_range(body).start + place] += 3.0 * TAU;
+                let plain = measurements.errors(&model, &x, &reference);
+                assert_near(&plain, &[0.0; 2], 1e-6, "the pose is the same");
+                let counted = counting.errors(&model, &x, &reference);
+                assert_near(&counted, &[0.0, 3.0 * TAU], 1e-12, "three turns");
+                let [_, way] = counting.body_error(&model, body, &x, &reference);
+                let mut xi = vec![0.0; model.dof()];
+                xi[model.velocity_range(body).start + place] = 3.0 * TAU;
+                let range = model.config_range(body);
+                let twist = joint.twist(&x[range], &xi[model.velocity_range(body)]);
+                assert_near(
+                    way.as_slice(),
+                    angular(&twist).as_slice(),
+                    1e-12,
+                    "its axis",
+                );
+                turned += 1;
+            }
+        }
+    }
+    assert!(turned > 50, "{turned} angles");
 }
 
 #[test]

@@ -63,8 +63,14 @@ pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collecto
         drawn: scene.bodies.len(),
         same: same.unwrap_or_default(),
         start: header.start,
-        truth: (system.as_ref())
-            .and_then(|system| TrueState::new(signals.of_frame, signals.groups, system)),
+        truth: system.as_ref().and_then(|system| {
+            TrueState::new(
+                signals.of_frame,
+                signals.groups,
+                system,
+                header.counts_turns,
+            )
+        }),
         kinematics: system.as_ref().map(Kinematics::new),
         row: Row::default(),
         has_row: false,

@@ -19,10 +19,16 @@ pub struct TrueState {
 }
 
 impl TrueState {
-    /// For frames with these signals, each with its index; `None` unless they have all of the state.
-    pub fn new(signals: &[(usize, Signal)], groups: &[String], system: &System) -> Option<Self> {
+    /// For frames with these signals, each with its index, and errors that count whole turns or not; `None` unless they have all of the state.
+    pub fn new(
+        signals: &[(usize, Signal)],
+        groups: &[String],
+        system: &System,
+        counts_turns: bool,
+    ) -> Option<Self> {
         let model = &system.model;
-        let measurements = Measurements::new(model, Measurements::tracked(model));
+        let measurements =
+            Measurements::new(model, Measurements::tracked(model)).counting_turns(counts_turns);
         let find = |name: String| {
             let name = truth(&name);
             let found = signals.iter().find(|(_, signal)| signal.name == name);

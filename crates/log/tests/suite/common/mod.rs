@@ -27,6 +27,7 @@ pub fn header() -> Header {
             rate_hz: 500.0,
             seed: 7,
             start: 0,
+            counts_turns: true,
             origin: None,
         },
         description: description.unwrap(),
