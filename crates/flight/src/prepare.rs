@@ -339,6 +339,9 @@ fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
             "no command is sent: `{name}` may move a vehicle, and --arm was not given"
         ));
     }
+    if backend.description().wants_reference == ReferenceSource::Configured {
+        notes.extend(configuration.coarse_samples());
+    }
     for note in &notes {
         tracing::warn!("{note}");
     }

@@ -70,7 +70,7 @@ pub use rolling::RollingTrajectory;
 pub use single_body::{NotOneBody, merged_vehicle};
 pub use sinusoid::{Sinusoid, Sinusoids};
 pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth, smooth_integral};
-pub use table::{SampleError, Table};
+pub use table::{SampleError, Swing, Table};
 pub use transfer::{Leg, Transfer};
 
 use crate::ReferencePoint;

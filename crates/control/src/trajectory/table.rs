@@ -55,6 +55,36 @@ pub enum SampleError {
     Few(usize),
 }
 
+/// Where a curve leaves the range of the two rows between which it is: samples that are too coarse.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Swing {
+    /// The name of the column.
+    pub column: String,
+    /// The times of the rows, s.
+    pub between: [f64; 2],
+    /// The value furthest outside.
+    pub value: f64,
+    /// How far it is outside of the rows' values, as a fraction of the range of the rows nearby.
+    pub part: f64,
+}
+
+impl std::fmt::Display for Swing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            column,
+            between: [from, to],
+            value,
+            part,
+        } = self;
+        write!(
+            f,
+            "between the samples at {from} s and {to} s the curve of `{column}` swings to {value:.3}, beyond both by {:.0} % of the range of the samples \
+             around: the samples are too coarse for a smooth curve through them",
+            100.0 * part
+        )
+    }
+}
+
 impl Table {
     /// From comma-separated values: a header whose first column is `time` (s), then one row per instant. Empty lines and lines that
     /// begin with `#` are ignored. `known` tells whether the names of the other columns are valid; `expected` describes valid names.
@@ -158,14 +188,59 @@ impl Table {
         }
     }
 
+    /// The largest swing of a curve outside the range of the two rows around it, if one is beyond a tenth of the range of the rows nearby and a hundredth of
+    /// that of the column.
+    pub fn swing(&self) -> Option<Swing> {
+        let mut curves = vec![Jet::constant(0.0); self.columns.len()];
+        let mut largest: Option<Swing> = None;
+        let range = |column: usize, rows: std::ops::Range<usize>| {
+            let values = rows.map(|index| self.row(index)[column]);
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| {
+                [least.min(x), most.max(x)]
+            })
+        };
+        let rows = self.times.len();
+        let all: Vec<_> = (0..self.columns.len()).map(|i| range(i, 0..rows)).collect();
+        for after in 1..rows {
+            let [from, to] = [self.times[after - 1], self.times[after]];
+            let nearby = self.first_of_fit(after - 1)..self.first_of_fit(after) + FIT;
+            for part in (1..8).map(|eighth| f64::from(eighth) / 8.0) {
+                self.curves(from + part * (to - from), &mut curves);
+                for (column, curve) in curves.iter().enumerate() {
+                    let value = curve.value();
+                    let [low, high] = range(column, after - 1..after + 1);
+                    let beyond = (low - value).max(value - high);
+                    let width = |[low, high]: [f64; 2]| high - low;
+                    let part = beyond / width(range(column, nearby.clone()));
+                    let least = (0.01 * width(all[column])).max(1e-9 * high.abs().max(low.abs()));
+                    let counts = part > 0.1 && beyond > least;
+                    if counts && largest.as_ref().is_none_or(|swing| swing.part < part) {
+                        largest = Some(Swing {
+                            column: self.columns[column].clone(),
+                            between: [from, to],
+                            value,
+                            part,
+                        });
+                    }
+                }
+            }
+        }
+        largest
+    }
+
     fn row(&self, index: usize) -> &[f64] {
         let n = self.columns.len();
         &self.values[n * index..n * (index + 1)]
     }
 
+    /// The first of the rows through which the polynomial about a row goes.
+    fn first_of_fit(&self, index: usize) -> usize {
+        index.saturating_sub(FIT / 2).min(self.times.len() - FIT)
+    }
+
     /// The polynomial about a row: its first row, and the Lagrange weights of its rows.
     fn weights(&self, index: usize, t: f64) -> (usize, [Jet<5>; FIT]) {
-        let first = index.saturating_sub(FIT / 2).min(self.times.len() - FIT);
+        let first = self.first_of_fit(index);
         let near = &self.times[first..first + FIT];
         let t = Jet::<5>::linear(t, 1.0);
         let weights = std::array::from_fn(|i| {
@@ -189,4 +264,38 @@ fn quoted(text: &str) -> String {
         short.push_str("...");
     }
     format!("`{short}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(f: impl Fn(f64) -> f64) -> Table {
+        let rows: Vec<_> = (0..12)
+            .map(|i| format!("{i},{}", f(f64::from(i))))
+            .collect();
+        Table::from_csv(&format!("time,x\n{}", rows.join("\n")), "x", |_| true).unwrap()
+    }
+
+    /// A motion that its samples resolve stays near them, a step does not.
+    #[test]
+    fn coarse_samples_are_told() {
+        let step = table(|t| if t < 6.0 { 0.0 } else { 1.0 });
+        let swing = step.swing().expect("a swing");
+        let [from, to] = swing.between;
+        let mut curve = [Jet::constant(0.0)];
+        let values = (1..100).map(|i| {
+            step.curves(from + f64::from(i) / 100.0 * (to - from), &mut curve);
+            curve[0].value()
+        });
+        let outside = values.fold(0.0, |most: f64, x| most.max(-x).max(x - 1.0));
+        assert!(
+            swing.part > 0.1 && swing.part <= outside && outside < 1.1 * swing.part,
+            "{swing} {outside}"
+        );
+        // Eight samples per period.
+        assert_eq!(table(|t| (0.785 * t).sin()).swing(), None);
+        assert_eq!(table(|t| 0.1 * t * t).swing(), None);
+        assert_eq!(table(|_| 3.0).swing(), None);
+    }
 }

@@ -328,6 +328,12 @@ impl Configuration {
         Err(controller::explain(&self.document, "reference", &error).into())
     }
 
+    /// Where the reference swings between samples that are too coarse. A file that cannot be read is an error of the reference itself.
+    pub fn coarse_samples(&self) -> Option<String> {
+        let (file, swing) = self.reference.swing().ok()??;
+        Some(format!("{}: {swing}", file.display()))
+    }
+
     /// The reference for a system.
     ///
     /// # Errors

@@ -208,4 +208,7 @@ fn look(
     } else if reached {
         findings.passed("reference", sampled);
     }
+    if let Some(coarse) = configuration.coarse_samples() {
+        findings.warning("", coarse);
+    }
 }

@@ -1,15 +1,16 @@
 //! References through points and samples, in the section `[reference]`.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fly_mechanics::System;
 use fly_mechanics::description::read_text;
 use serde::Deserialize;
 
+use super::{PathSettings, ReferenceSettings};
 use crate::settings::{SettingsError, finite, positive};
 use crate::trajectory::flat::MotionLimits;
-use crate::trajectory::{AttitudeMode, JointSamples, MinimumSnap, Sampled};
+use crate::trajectory::{AttitudeMode, JointSamples, MinimumSnap, Sampled, Swing, Table};
 
 /// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -112,6 +113,27 @@ impl MinimumSnapSettings {
     }
 }
 
+impl ReferenceSettings {
+    /// Where the curve of a `sampled` path swings beyond its samples, if they are too coarse, with the file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn swing(&self) -> Result<Option<(&Path, Swing)>, SettingsError> {
+        let path = match self {
+            Self::Tool(s) => &s.path,
+            Self::TwoMasses(s) => &s.path,
+            Self::Pvtol(s) => &s.path,
+            Self::Planar(s) => &s.path,
+            Self::Sampled(s) => return s.swing(),
+            _ => return Ok(None),
+        };
+        match path {
+            PathSettings::Sampled(s) => s.swing().map_err(|error| error.inside("path")),
+            _ => Ok(None),
+        }
+    }
+}
+
 impl SampledSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         finite("point_height", self.point_height.as_slice())
@@ -119,6 +141,13 @@ impl SampledSettings {
 
     pub(super) fn path(&self) -> Result<Sampled, SettingsError> {
         Sampled::from_csv(&self.text()?).map_err(|error| self.failed(&error))
+    }
+
+    /// Where the curve through its samples swings, if they are too coarse.
+    fn swing(&self) -> Result<Option<(&Path, Swing)>, SettingsError> {
+        let table = Table::from_csv(&self.text()?, "time", |_| true);
+        let swing = table.map_err(|error| self.failed(&error))?.swing();
+        Ok(swing.map(|swing| (self.file.as_path(), swing)))
     }
 
     /// Whether its columns are those of a position, not of joints.
