@@ -253,6 +253,43 @@ fn a_real_flight_is_followed_in_shadow() {
     }
 }
 
+/// A recording goes on: its vehicle may arm again, whatever the wall clock shows meanwhile.
+#[test]
+fn a_replay_does_not_end_where_the_vehicle_is_disarmed() {
+    let folder = Folder::new();
+    let armed = [("actuator_armed", &["armed"][..])];
+    let log = made::flight_with(&made::parameters(4.0), &armed, |k| {
+        vec![(0, vec![f32::from(u8::from(!(20..70).contains(&k)))])]
+    });
+    std::fs::write(folder.path("flight.ulg"), log).unwrap();
+    let arguments = ["--config", "quadcopter.toml", "--speed", "1", "--set"];
+    let duration = ["flight.duration=1.8"];
+    let (summary, _) = replay(
+        &folder,
+        &[&arguments[..], &duration].concat(),
+        "flight.ulg",
+        0,
+    );
+    common::begins(&summary, "quadcopter: flown after 1.8");
+}
+
+/// A replay follows the recording to its end, and says how that was.
+#[test]
+fn the_end_of_the_recorded_flight_is_told() {
+    let folder = Folder::new();
+    let down = "reference={ kind = \"lissajous\", amplitude = [0, 0, 1.3], angular_frequency = [1, 1, 2.5], phase = [0, 0, 0], offset = [0, 0, 0] }";
+    let usual = ["--config", "quadcopter.toml", "--set", down];
+    let low = [
+        "--set",
+        "backend.sim.ground.height=-1.0",
+        "--log",
+        "flight.mcap",
+    ];
+    folder.ends(&[&usual[..], &low].concat(), 7);
+    let (summary, _) = replay(&folder, &usual, "flight.mcap", 0);
+    common::contains(&summary, "recorded outcome  CRASHED");
+}
+
 /// As a replay, a plot and a report show it, and with what its reader notes.
 #[test]
 fn a_converted_log_is_as_its_original() {

@@ -178,8 +178,11 @@ impl Link {
     }
 
     /// Whether a vehicle that is commanded, and is not landing by itself, is no longer armed: it says so again and for a while, as one frame may be
-    /// wrong, and a vehicle in the air must not be left for that. Until then it is commanded.
+    /// wrong, and a vehicle in the air must not be left for that. Until then it is commanded. A recording goes on: its vehicle may arm again.
     pub fn was_disarmed(&mut self) -> bool {
+        if self.timeline.is_recording() {
+            return false;
+        }
         match self.requests.reported.armed {
             Some(true) => (self.requests.is_armed, self.requests.disarmed) = (true, None),
             Some(false) if self.requests.is_armed => {

@@ -43,7 +43,7 @@ use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
     Info, ReadOutcome,
 };
-use fly_log::{LogError, Options, Recording, Status, Stream};
+use fly_log::{LogError, Motors, Options, Recording, Status, Stream};
 use fly_mechanics::Vehicle;
 
 use motors::Thrusts;
@@ -245,6 +245,14 @@ fn describe(recording: &Recording<Stream>, path: &Path) -> Vec<(String, String)>
         "recorded",
         format!("{:.3} s, {frames} frames", recording.duration()),
     );
+    // A replay follows the recording to its end, however that was.
+    let outcome = recording
+        .run
+        .as_ref()
+        .map_or("", |run| run.outcome.as_str());
+    if !outcome.is_empty() && !recording.is_foreign() {
+        line("recorded outcome", outcome.to_owned());
+    }
     if !recording.skipped.is_empty() {
         line("skipped", recording.skipped.join("; "));
     }
@@ -323,6 +331,16 @@ fn foreign(
     let names = vehicle.rotors.command_names();
     let mut description = recording.description.clone();
     let motors = recording.motors.as_ref();
+    let as_ordered = settings.motors.order.is_some();
+    let comparable = |motors: &&Motors| as_ordered || motors::lift(motors);
+    if let Some(motors) = motors.filter(|motors| !comparable(motors)) {
+        let none = format!(
+            "{} that do not lift: no thrusts of the configured rotors to compare with",
+            motors.count
+        );
+        report.push(("recorded motors".into(), none));
+    }
+    let motors = motors.filter(comparable);
     let thrusts = motors.map(|motors| Thrusts::new(motors, &vehicle, &settings.motors));
     let thrusts = thrusts.transpose()?;
     if let Some(thrusts) = &thrusts {

@@ -37,7 +37,7 @@ pub struct Thrusts {
 }
 
 impl Thrusts {
-    /// For these motors.
+    /// For these motors, of which [one lifts](lift).
     ///
     /// # Errors
     /// An invalid setting, with its location.
@@ -73,7 +73,21 @@ impl Thrusts {
         } else {
             commands.fill(f64::NAN);
         }
+        // A negative thrust of a rotor that tilts is one of a rotor upside down, which it cannot be.
+        let limits = self.rotors.command_limits();
+        let tilts = self.rotors.rotor_ranges().filter(|range| range.len() == 2);
+        if tilts.map(|range| range.start + 1).any(|tilt| {
+            let [low, high] = limits[tilt];
+            commands[tilt] < low || commands[tilt] > high
+        }) {
+            commands.fill(f64::NAN);
+        }
     }
+}
+
+/// Whether a motor lifts, as far as the log has their axes: the thrusts of rotors cannot stand for those of a wing's propeller.
+pub fn lift(motors: &Motors) -> bool {
+    lifting(motors) > 0.0
 }
 
 /// Which motors may be off in flight: all that do not lift, if there are others.
@@ -363,6 +377,15 @@ mod tests {
         // One that lifts may not be unknown.
         let found = commands(&with_pusher(), &settings, &[0.5, f64::NAN, 0.5, 0.5, 0.5]);
         assert!(found.iter().all(|value| value.is_nan()));
+    }
+
+    /// The propeller of a wing pulls forwards: no thrust of an upright rotor is like it.
+    #[test]
+    fn a_propeller_that_pulls_is_no_rotor_that_lifts() {
+        let mut motors = with_pusher();
+        motors.geometry.drain(..4);
+        motors.count = 1;
+        assert!(!lift(&motors) && lift(&with_pusher()) && lift(&x_motors()));
     }
 
     /// Motors that lean inwards carry the vertical part of their thrust, here 0.8, and upright rotors have no other.
