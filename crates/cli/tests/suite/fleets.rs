@@ -293,3 +293,64 @@ fn messages_of_the_world_name_no_vehicle() {
     contains(of_world, "world: ");
     assert!(!of_world.contains("vehicle{"), "{of_world}");
 }
+
+/// Each vehicle measures its own state: what needs the sensors of one is refused, by the check as by the flight.
+#[test]
+fn sensors_and_estimators_of_fleets_are_refused() {
+    let folder = Folder::new();
+    let fleet = |config: &str, backend: &str| {
+        format!(
+            "flight = {{ duration = 0.1 }}\nbackend = {{ plugin = 'sim', sim = {{ {backend} }} }}\n[[vehicles]]\nname = 'a'\nconfig = '{config}'\n\
+             [[vehicles]]\nname = 'b'\nconfig = 'quadcopter.toml'\ninitial = {{ position = [0, 3, 0] }}\n"
+        )
+    };
+    for (config, backend, told) in [
+        (
+            "examples/quadcopter-estimated.toml",
+            "",
+            "`[estimator]` of `a` is not possible",
+        ),
+        (
+            "quadcopter.toml",
+            "body = 'a/airframe'",
+            "`backend.sim.body` is not possible with several vehicles",
+        ),
+        (
+            "quadcopter.toml",
+            "sensors = { imu = {} }",
+            "`backend.sim.sensors` is not possible with several vehicles",
+        ),
+        (
+            "quadcopter.toml",
+            "initial = { bodies = { 'b/airframe' = { position = [0, 2, 0] } } }",
+            "`initial.position` of `b` is given twice",
+        ),
+    ] {
+        folder.write("both.toml", &fleet(config, backend));
+        for command in [
+            &["check", "--config", "both.toml"][..],
+            &["--config", "both.toml"],
+        ] {
+            let (_, error) = folder.ends(command, 2);
+            contains(&error, told);
+        }
+    }
+}
+
+/// The fleet's `[flight]` holds for all, which is told where a vehicle's own says something else.
+#[test]
+fn a_rate_of_its_own_that_does_not_count_is_told() {
+    let folder = Folder::new();
+    for (rate, told) in [(500, false), (1000, true)] {
+        let text = include_str!("../../../../configs/quadcopter.toml");
+        let own = text.replace("rate_hz = 500", &format!("rate_hz = {rate}"));
+        folder.write("own.toml", &own);
+        folder.write(
+            "one.toml",
+            "flight = { duration = 0.1, rate_hz = 500 }\nbackend = { plugin = 'sim' }\n[[vehicles]]\nname = 'a'\nconfig = 'own.toml'\n",
+        );
+        let (_, said) = folder.ends(&["--config", "one.toml", "--log", "one.mcap"], 0);
+        let warning = "`rate_hz` of `flight` in its file have no effect";
+        assert_eq!(said.contains(warning), told, "{said}");
+    }
+}

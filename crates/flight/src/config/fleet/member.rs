@@ -6,6 +6,7 @@ use super::super::configuration::Configuration;
 use super::super::decode::hint;
 use super::super::diagnostic::{ConfigError, Diagnostic};
 use super::super::document::{Document, Fragment, write_out};
+use super::super::sections::FlightSection;
 use super::super::source::SourceSpan;
 use super::super::tree::{Entry, Node, Table, Value};
 use super::super::{locate, set, urdf, vehicle};
@@ -88,6 +89,7 @@ pub(super) fn read(fleet: &Document, node: &Node, path: &str) -> Result<Read, Co
     };
     write_out(&mut changes);
     set::merge(&mut root, changes)?;
+    tell_lost(fleet, &root, &name)?;
     let initial = put_into(fleet, &mut root, &name, keys.get("initial"), path);
 
     let own_name = format!("{}-{name}", fleet.name());
@@ -114,6 +116,26 @@ pub(super) fn read(fleet: &Document, node: &Node, path: &str) -> Result<Read, Co
         description,
         initial,
     })
+}
+
+/// Reports what the vehicle's file says of `[flight]` other than the fleet does.
+fn tell_lost(fleet: &Document, root: &Node, name: &str) -> Result<(), ConfigError> {
+    let flight = root.as_table().and_then(|table| table.get("flight"));
+    let only = Node {
+        value: Value::Table(Table {
+            entries: flight.cloned().into_iter().collect(),
+        }),
+        place: root.place.clone(),
+    };
+    let own = FlightSection::read(&Document::resolved(only, name.to_owned(), false)?)?;
+    let all = FlightSection::read(fleet)?;
+    let lost = [
+        ("rate_hz", own.rate_hz.to_bits() != all.rate_hz.to_bits()),
+        ("relative", own.relative != all.relative),
+    ];
+    let lost = lost.into_iter().filter(|(_, differs)| *differs);
+    ignored(name, "flight", lost.map(|(key, _)| key));
+    Ok(())
 }
 
 /// Inserts the fleet's `[flight]` and `[backend]` into a configuration, and the vehicle's keys of its own backend.
@@ -251,6 +273,18 @@ pub(super) fn check(members: &[Read]) -> Result<(), ConfigError> {
                     .at(member.name_place.clone(), label)
                     .into(),
             );
+        }
+        let document = &member.configuration.document;
+        if member.configuration.estimator.is_some() {
+            let place = document.place("estimator");
+            let title = format!("`[estimator]` of `{}` is not possible", member.name);
+            let label = "expected none: each of several vehicles measures its own state";
+            let diagnostic = Diagnostic::new(title).help(format!(
+                "let `{}` fly by its measured state: name a configuration without `[estimator]`",
+                member.name
+            ));
+            let place = place.unwrap_or_else(|| member.name_place.clone());
+            return Err(diagnostic.at(place, label).into());
         }
     }
     Ok(())

@@ -111,6 +111,7 @@ impl FleetConfiguration {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
         let table = backend.table.path().to_owned();
+        refuse_sensors(&document, &backend)?;
         let mut problems = Problems::default();
         let read: Vec<_> = elements(&document)?
             .iter()
@@ -148,6 +149,23 @@ fn refuse_replay(document: &Document, backend: Option<&BackendSection>) -> Resul
              fly --config VEHICLE.toml --backend replay --set backend.replay.log=FLIGHT-NAME.mcap",
         )
         .into())
+}
+
+/// Refuses what belongs to one tracked body: each vehicle measures its own state.
+fn refuse_sensors(document: &Document, backend: &BackendSection) -> Result<(), ConfigError> {
+    if backend.plugin != "sim" {
+        return Ok(());
+    }
+    for key in ["body", "sensors"] {
+        let path = format!("{}.{key}", backend.table.path());
+        if let Some(place) = document.place(&path) {
+            let diagnostic =
+                Diagnostic::new(format!("`{path}` is not possible with several vehicles"));
+            let label = "it belongs to one vehicle, and each of these measures its own state";
+            return Err(diagnostic.at(place, label).help("remove it").into());
+        }
+    }
+    Ok(())
 }
 
 /// `[flight]`, which sets the duration for all vehicles.

@@ -235,13 +235,22 @@ pub(super) fn initial(
                 ("joints" | "joint_velocities", _) => joints(&entry.key),
                 (_, Some(body)) => {
                     let name = name_in_world(&member.name, model.name(body));
-                    if alone == Some(&name) {
-                        state.entries.push(entry.clone());
+                    let own = if alone == Some(&name) {
+                        &mut state
                     } else {
                         let bodies = inner(&mut state, "bodies", &entry.node.place);
-                        let own = inner(bodies, &name, &entry.node.place);
-                        own.entries.push(entry.clone());
+                        inner(bodies, &name, &entry.node.place)
+                    };
+                    if let Some(other) = own.entries.iter().find(|other| other.key == entry.key) {
+                        let key = &entry.key;
+                        let title = format!("`initial.{key}` of `{}` is given twice", member.name);
+                        let label = format!("expected it in `initial` of `{}` alone", member.name);
+                        return Err(Diagnostic::new(title)
+                            .at(other.key_place.clone(), label)
+                            .at(entry.key_place.clone(), "the other one")
+                            .into());
                     }
+                    own.entries.push(entry.clone());
                 }
                 ("bodies", None) => joints("bodies"),
                 (key, None) => {
