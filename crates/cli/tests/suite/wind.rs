@@ -115,6 +115,34 @@ fn noise_that_does_nothing_is_told() {
     }
 }
 
+/// Each vehicle by itself: others carry no part of it, and what stands in the world weighs on nobody.
+#[test]
+fn the_weight_of_each_free_body_counts_alone() {
+    let folder = Folder::new();
+    let vehicle = |name: &str, y: i32| {
+        format!(
+            "[[vehicles]]\nname = '{name}'\nconfig = 'quadcopter.toml'\ninitial = {{ position = [0, {y}, 0] }}\n"
+        )
+    };
+    let column = "[world.bodies.column]\nmass = 1000.0\ninertia = [1, 1, 1]\njoint = { type = 'revolute', axis = [0, 0, 1] }\n";
+    let text = [
+        "flight = { duration = 0.1 }\nbackend = { plugin = 'sim' }\n",
+        &vehicle("light", 0),
+        &vehicle("heavy", 3),
+        column,
+    ];
+    folder.write("both.toml", &text.concat());
+    for (mass, told) in [(2.8, false), (2.9, true)] {
+        let mass = format!("vehicles.heavy.vehicle.bodies.airframe.mass={mass}");
+        let output = folder.fly(&["check", "--config", "both.toml", "--set", &mass]);
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        let warning =
+            "`heavy/airframe` weighs 28.45 N, and its rotors give 28.00 N at most: it falls";
+        assert_eq!(stderr.contains(warning), told, "{stderr}");
+        assert!(told || !stderr.contains("it falls"), "{stderr}");
+    }
+}
+
 #[test]
 fn a_vehicle_that_its_rotors_cannot_carry_is_told() {
     let folder = Folder::new();

@@ -18,10 +18,11 @@ use std::collections::BTreeMap;
 
 use fly_hal::Spanned;
 use fly_hal::{Configuration, Error};
+use fly_mechanics::PseudoInertia;
 use fly_mechanics::System;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
-use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
+use fly_mechanics::multibody::{BodyId, Workspace};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -359,28 +360,56 @@ fn not_usable(value: f64) -> Option<String> {
         .then(|| format!("expected numbers of at most {LARGEST:e} in size, found {value:e}"))
 }
 
-/// Warns of a free system that its rotors cannot carry, whatever they are commanded.
+/// Warns of each free body that its rotors cannot carry with all that hangs on it, whatever they are commanded; of bodies that loops, ropes or springs
+/// tie to each other only if they cannot be carried together.
 fn warn_of_weight(system: &System) {
     let model = &system.model;
-    let mut roots = model.bodies().filter(|body| model.parent(*body).is_none());
-    let is_free = |body| {
-        let joint = model.joint(body);
-        joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
-    };
-    let commands = system
-        .inputs
-        .command_names()
-        .iter()
-        .zip(system.inputs.command_limits());
-    let lift: f64 = commands
-        .filter(|(name, _)| name.starts_with("rotor.") && name.ends_with(".thrust"))
-        .map(|(_, [low, high])| high.max(-low))
+    let is_root = |body: &BodyId| model.parent(*body) == Some(BodyId::WORLD);
+    let are_tied =
+        !system.loops.is_empty() || !system.ropes.is_empty() || model.springs().len() > 0;
+    if are_tied {
+        if model
+            .bodies()
+            .filter(is_root)
+            .all(|root| Measurements::is_free(model, root))
+        {
+            warn_of_group(system, &system.name, |_| true);
+        }
+        return;
+    }
+    for root in model.bodies().filter(is_root) {
+        if !Measurements::is_free(model, root) {
+            continue;
+        }
+        let name = match model.bodies().filter(is_root).count() {
+            1 => &system.name,
+            _ => model.name(root),
+        };
+        warn_of_group(system, name, |body| {
+            let mut up = std::iter::successors(Some(body), |body| model.parent(*body));
+            up.any(|body| body == root)
+        });
+    }
+}
+
+/// Warns if the rotors of these bodies do not carry their weight.
+fn warn_of_group(system: &System, name: &str, has: impl Fn(BodyId) -> bool) {
+    let (model, inputs) = (&system.model, &system.inputs);
+    let rotors = inputs.carriers().iter().zip(inputs.actuator_ranges());
+    let lift: f64 = rotors
+        .filter(|(carrier, _)| has(**carrier))
+        .map(|(_, commands)| inputs.command_limits()[commands.start])
+        .map(|[low, high]| high.max(-low))
         .sum();
-    let weight = model.mass() * model.gravity().norm();
-    if lift > 0.0 && lift < weight && roots.all(is_free) {
+    let masses = model.bodies().filter(|body| has(*body));
+    let mass: f64 = masses
+        .filter_map(|body| model.inertia(body))
+        .map(PseudoInertia::mass)
+        .sum();
+    let weight = mass * model.gravity().norm();
+    if lift > 0.0 && lift < weight {
         tracing::warn!(
-            "`{}` weighs {weight:.2} N, and its rotors give {lift:.2} N at most: it falls",
-            system.name
+            "`{name}` weighs {weight:.2} N, and its rotors give {lift:.2} N at most: it falls"
         );
     }
 }
