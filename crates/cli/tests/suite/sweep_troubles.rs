@@ -38,6 +38,20 @@ fn rows_of(folder: &Folder) -> usize {
     count.saturating_sub(1)
 }
 
+/// Every flight draws its own seed, so one of the command line would be that of none, as one in `[set]`.
+#[test]
+fn a_seed_that_is_set_is_refused() {
+    let folder = Folder::new();
+    folder.write("plan.toml", "config = \"quadcopter.toml\"\nflights = 2\n");
+    let arguments = ["sweep", "plan.toml", "--set", "flight.seed=4"];
+    let (_, error) = folder.ends(&arguments, 2);
+    contains(
+        &error,
+        "`flight.seed` is set, but every flight gets its own",
+    );
+    contains(&error, "--set:1");
+}
+
 /// A file that is gone for a while is no verdict on a flight: the campaign stops, and flies on where it was once the file is back.
 #[test]
 fn what_the_machine_fails_at_becomes_no_row() {

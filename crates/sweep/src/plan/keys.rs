@@ -68,14 +68,19 @@ pub(crate) fn conflicts(fixed: &[Assignment], varied: &[Variation]) -> Vec<Diagn
         let others = varied.iter().filter(|varied| !contains(varied));
         found.extend(others.filter_map(|varied| conflict(&set, varied)));
         if set.parts == parts(SEED) && varied.iter().all(|one| one.parts != set.parts) {
-            let title = format!("`{SEED}` is set, but every flight gets its own");
-            let seed = Diagnostic::new(title).at(set.place.clone(), "expected it in [vary]");
-            found.push(seed.help(format!(
-                "the same in all flights: \"{SEED}\" = {{ values = [1] }} in [vary]"
-            )));
+            found.push(lost_seed(set.place.clone()));
         }
     }
     found
+}
+
+/// A seed that is set here is that of no flight.
+pub(crate) fn lost_seed(place: SourceSpan) -> Diagnostic {
+    let title = format!("`{SEED}` is set, but every flight gets its own");
+    let seed = Diagnostic::new(title).at(place, "expected it in [vary]");
+    seed.help(format!(
+        "the same in all flights: \"{SEED}\" = {{ values = [1] }} in [vary]; another draw of all: --seed"
+    ))
 }
 
 /// The problem of two keys, at the place of the first.

@@ -130,8 +130,19 @@ impl Plan {
             identity: String::new(),
             mixes_builds: false,
         };
+        plan.refuse_seed()?;
         plan.identity = plan.identify()?;
         Ok(plan)
+    }
+
+    /// Refuses a seed of the command line, which would have no effect.
+    fn refuse_seed(&self) -> Result<(), ConfigError> {
+        let base: Document = self.template.with(&[])?;
+        let is_set = base.set_keys("flight").any(|key| key == "seed");
+        match base.place(SEED).filter(|_| is_set && self.draws_seeds()) {
+            Some(place) => Err(keys::lost_seed(place).into()),
+            None => Ok(()),
+        }
     }
 
     /// The same plan, flown by this build of the program, which becomes part of its [identity](Self::identity). `mixes`
