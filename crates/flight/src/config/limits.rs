@@ -33,7 +33,8 @@ pub struct LimitsSection {
     pub joint_speed: Option<LimitKeys>,
     /// How long inputs may be at their limits without interruption, s.
     pub saturated: Option<LimitKeys>,
-    /// Speed at which the ground may be touched, m/s. Default: twice `descent_rate`.
+    /// Speed at which the ground may be touched, m/s. Default: twice `descent_rate`. Its response is `terminate` in simulation and `warn` with a real
+    /// vehicle by default.
     pub touchdown: Option<EventKeys>,
     /// Distance by which the measured position may jump against its velocity, m. Default: 1, and a warning.
     pub position_jump: Option<EventKeys>,

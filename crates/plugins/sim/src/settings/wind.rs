@@ -47,9 +47,9 @@ struct GustKeys {
     start: Number,
     /// The change of the wind, m/s, world frame.
     amplitude: Triple,
-    /// Its duration, s. This, or `length`.
+    /// Time over which the wind changes, along 1 - cos, and stays, s. This, or `length`.
     time: Option<Number>,
-    /// Its length in the air, m. This, or `time`.
+    /// Way through the air over which it changes, m. This, or `time`.
     length: Option<Number>,
 }
 
