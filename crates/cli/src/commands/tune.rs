@@ -37,6 +37,7 @@ const LARGEST: f64 = 1e6;
 
 /// The closed loop with some parameters.
 pub struct Analysis {
+    model: Model,
     report: report::Report,
     settings: ControllerSettings,
     changes: edit::Changes,
@@ -56,9 +57,9 @@ impl Analysis {
     /// Writes the parameters to a configuration.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file is for another vehicle or approach, or it cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), Failure> {
-        edit::write(file, &self.settings, self.changes)
+        edit::write(file, &self.model, &self.settings, self.changes)
     }
 }
 
@@ -129,11 +130,13 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
     controller.nearest_equilibrium(&mut rest);
     let report = report::Report::new(&model, &settings, &controller, &rest, &found);
     Ok(Analysis {
+        model,
         report,
         settings,
         changes: edit::Changes {
             parameters: has_pole_spec,
             observer: arguments.observer,
+            approach: arguments.lqr.is_some(),
         },
     })
 }

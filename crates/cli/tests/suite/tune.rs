@@ -377,6 +377,73 @@ fn wishes_and_files_that_are_wrong_are_refused() {
     );
 }
 
+#[test]
+fn parameters_are_written_for_the_vehicle_and_the_approach_that_were_tuned() {
+    let folder = Folder::new();
+    let fails = |arguments: &[&str], expected: &[&str]| {
+        let before = read(&folder, "mine.toml");
+        let (_, stderr) = folder.ends(
+            &[&["tune"], arguments, &["--write", "mine.toml"]].concat(),
+            2,
+        );
+        for part in expected {
+            common::contains(&stderr, part);
+        }
+        assert_eq!(read(&folder, "mine.toml"), before);
+    };
+    let other = ["--config", "hexacopter", "--bandwidth", "2"];
+    let same = ["--config", "quadcopter", "--bandwidth", "2"];
+    let text = copy(&folder, "quadcopter.toml", "mine.toml");
+    fails(
+        &other,
+        &[
+            "error: `mine.toml` is for another vehicle\n",
+            "mine.toml:9:2",
+            "expected the vehicle that was tuned, `hexacopter` of hexacopter, found another one, `quadcopter`",
+            "tune that vehicle, with --config mine.toml instead",
+        ],
+    );
+    // Values of the command line count, in the file itself too.
+    let heavier = ["--set", "vehicle.bodies.airframe.mass=1.5"];
+    let own = ["--config", "mine.toml", "--bandwidth", "2"];
+    fails(
+        &[&own[..], &heavier].concat(),
+        &["error: `mine.toml` is for another vehicle\n"],
+    );
+    // Of a copy, and of the vehicle's file; names and looks do not matter.
+    let named = text.replace("[vehicle]\n", "[vehicle]\nname = \"mine\"\n");
+    for config in ["quadcopter", "vehicles/quadcopter.toml"] {
+        folder.write("mine.toml", &named);
+        let arguments = [
+            "--config",
+            config,
+            "--bandwidth",
+            "2",
+            "--write",
+            "mine.toml",
+        ];
+        tune(&folder, &arguments, 0);
+        assert_ne!(read(&folder, "mine.toml"), named);
+    }
+    folder.write("mine.toml", &text.replace("\"energy\"", "\"particle\""));
+    fails(
+        &same,
+        &[
+            "error: `mine.toml` has another control law\n",
+            "expected the approach that was tuned, `energy`, found `particle`",
+            "--set controller.approach=particle",
+        ],
+    );
+    let chosen = [
+        "--set",
+        "controller.approach=energy",
+        "--write",
+        "mine.toml",
+    ];
+    tune(&folder, &[&same[..], &chosen].concat(), 0);
+    assert!(read(&folder, "mine.toml").contains("approach = \"energy\""));
+}
+
 // ---- As fast as the actuators allow
 
 /// The number behind the label in this section.

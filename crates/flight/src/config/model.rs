@@ -101,6 +101,69 @@ impl Model {
             .build_for_system(&self.system)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
+
+    /// Checks that the text of this configuration file can take parameters found for this model: its system is the
+    /// same except for names and looks, and so is its controller's approach, unless the parameters bring `their_own` or the
+    /// command line sets it.
+    ///
+    /// # Errors
+    /// The file is for another system or has another approach, or these parts of it are invalid; with their places.
+    pub fn check_same(&self, file: &Path, text: &str, their_own: bool) -> Result<(), ConfigError> {
+        let other = document(file, text)?;
+        let name = file.display();
+        let tuned = self.document.name();
+        let mut problems = Problems::default();
+        if let Some(described) = problems.take(vehicle::read(&other))
+            && !is_same(&self.system, &described.system)
+        {
+            let found = &described.system.name;
+            let diagnostic = Diagnostic::new(format!("`{name}` is for another vehicle"));
+            let label = format!(
+                "expected the vehicle that was tuned, `{}` of {tuned}, found another one, `{found}`",
+                self.system.name
+            );
+            let diagnostic = match other.entry("vehicle") {
+                Some(entry) => diagnostic.at(entry.key_place.clone(), label),
+                None => diagnostic.note(label),
+            };
+            problems.push(diagnostic.help(format!(
+                "tune that vehicle, with --config {name} instead, or write to a file whose `[vehicle]` is the tuned one: files, keys and values of --set"
+            )));
+        }
+        let is_set = self
+            .document
+            .set_keys("controller")
+            .any(|key| key == "approach");
+        if let Some(kept) = problems.take(controller::read_kept(&other))
+            && !their_own
+            && !is_set
+            && kept.approach != self.kept.approach
+        {
+            let [expected, found] = [self.kept.approach, kept.approach].map(|one| one.name());
+            let diagnostic = Diagnostic::new(format!("`{name}` has another control law"));
+            let label =
+                format!("expected the approach that was tuned, `{expected}`, found `{found}`");
+            let diagnostic = match other.nearest_place("controller.approach") {
+                Some(place) => diagnostic.at(place, label),
+                None => diagnostic.note(label),
+            };
+            problems.push(diagnostic.help(format!(
+                "tune with its approach, with --set controller.approach={found}, or change it there with --set controller.approach={expected}"
+            )));
+        }
+        problems.finish()
+    }
+}
+
+/// Whether both systems move alike under the same controller.
+fn is_same(one: &System, other: &System) -> bool {
+    let unnamed = |system: &System| System {
+        name: String::new(),
+        visuals: Vec::new(),
+        notes: Vec::new(),
+        ..system.clone()
+    };
+    unnamed(one) == unnamed(other)
 }
 
 /// Checks that the text of this file is a configuration: TOML with known sections, naming vehicle files that exist.

@@ -13,7 +13,7 @@ use nalgebra::{Complex, Matrix3};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::replace::replace;
-use crate::config::{self, Diagnostic};
+use crate::config::{self, Diagnostic, Model};
 use crate::exit::{Exit, Failure};
 
 /// The parts to replace.
@@ -23,14 +23,21 @@ pub struct Changes {
     pub parameters: bool,
     /// The bandwidth of the disturbance observer.
     pub observer: bool,
+    /// The approach, which the parameters bring with them.
+    pub approach: bool,
 }
 
 /// Replaces the parts of the file's controller that have changed.
 ///
 /// # Errors
-/// The file is not a configuration that can hold these parameters, or it cannot be read or replaced; it is then
-/// unchanged.
-pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Result<(), Failure> {
+/// The file is not a configuration that can hold these parameters of this model, or it cannot be read or replaced; it is
+/// then unchanged.
+pub fn write(
+    file: &Path,
+    model: &Model,
+    settings: &ControllerSettings,
+    changes: Changes,
+) -> Result<(), Failure> {
     let name = file.display();
     let failed = |what: &str, why: &dyn std::fmt::Display| {
         Failure::new(
@@ -49,6 +56,7 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
     })?;
     // An existing error is reported at its place in the user's text.
     config::check_sections(file, &text)?;
+    model.check_same(file, &text, changes.approach)?;
     let mut document: DocumentMut = text.parse().map_err(|error| failed("read", &error))?;
     if put_settings(&mut document, settings, changes).is_none() {
         return Err(Failure::new(
@@ -104,6 +112,7 @@ pub fn as_json(settings: &ControllerSettings) -> serde_json::Value {
     let changes = Changes {
         parameters: true,
         observer: true,
+        approach: true,
     };
     put_settings(&mut document, settings, changes);
     let read: Option<serde_json::Value> = toml::from_str(&document.to_string()).ok();
