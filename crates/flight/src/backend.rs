@@ -1,6 +1,7 @@
 //! Loads and configures the backend that a configuration selects, and locates its errors in the user's files.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use fly_hal::{ErrorKind, Instance, LoadError, Plugin, SearchPath, Text};
 
@@ -152,7 +153,14 @@ fn with_table(
     let messages = Messages::new();
     let _current = messages.enter();
     let table = &configuration.backend.table;
-    let resolve = |offset: usize, path: &str| resolve(table, offset, path);
+    let named = Mutex::new(Vec::new());
+    let resolve = |offset: usize, path: &str| {
+        named
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(offset);
+        resolve(table, offset, path)
+    };
     let instance = configure(&fly_hal::Configuration {
         text: table.text(),
         vehicle: configuration.vehicle_text.text(),
@@ -162,8 +170,25 @@ fn with_table(
         resolve: &resolve,
     })
     .and_then(without_faults)
-    .map_err(|error| explain(configuration, &error))?;
+    .map_err(|error| {
+        let named = named.lock().unwrap_or_else(PoisonError::into_inner);
+        match explain(configuration, &error) {
+            // The configuration names a file that cannot be read: another value of this key may do.
+            FlightError::Backend(found) if names_file(&error, &named) => {
+                FlightError::Configuration(found)
+            }
+            found => found,
+        }
+    })?;
     Ok(Backend { instance, messages })
+}
+
+/// Whether it is about a file that the backend's table names at one of these bytes, and that cannot be read.
+fn names_file(error: &fly_hal::Error, named: &[usize]) -> bool {
+    error.kind == ErrorKind::Io
+        && (error.location.as_ref()).is_some_and(|location| {
+            location.text == Text::Configuration && named.contains(&location.span.start)
+        })
 }
 
 /// Refuses an instance whose signals are not what their names say.

@@ -267,8 +267,11 @@ mod real_time {
             "--log",
             "again.mcap",
         ];
-        let (_, messages) = folder.ends(&replay, 3);
-        common::contains(&messages, "set `allow_truncated = true` to replay");
+        let (_, messages) = folder.ends(&replay, 2);
+        common::contains(
+            &messages,
+            "set `backend.replay.allow_truncated = true` to replay",
+        );
         let allowed = ["--set", "backend.replay.allow_truncated=true"];
         folder.flies(&[&replay[..], &allowed].concat());
         // The same place again: it is kept, and that is said.

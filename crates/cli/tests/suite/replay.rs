@@ -38,6 +38,23 @@ fn compared(summary: &str) -> Vec<u64> {
 }
 
 /// What moved along with it in the flight moves along in its replay.
+/// A log that cannot be replayed is a wrong value of its key, as any other: exit code 2.
+#[test]
+fn a_log_that_is_missing_or_damaged_is_a_wrong_value() {
+    let folder = Folder::new();
+    let arguments = ["--config", "quadcopter", "--set", "flight.duration=1"];
+    folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
+    let bytes = std::fs::read(folder.path("flight.mcap")).unwrap();
+    std::fs::write(folder.path("cut.mcap"), &bytes[..bytes.len() / 2]).unwrap();
+    let said = |log| replay(&folder, &arguments[..2], log, 2).1;
+    let missing = said("missing.mcap");
+    common::contains(&missing, "1 | --set backend.replay.log=missing.mcap\n");
+    common::contains(&missing, "No such file or directory");
+    let cut = said("cut.mcap");
+    common::contains(&cut, "is truncated at byte");
+    common::contains(&cut, "set `backend.replay.allow_truncated = true`");
+}
+
 #[test]
 fn a_flight_whose_position_jumped_is_replayed() {
     let folder = Folder::new();

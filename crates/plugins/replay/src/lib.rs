@@ -98,8 +98,8 @@ impl Backend for Replay {
         if let Some(memory) = &settings.memory_mb {
             options.memory = u64::from(*memory.get_ref()) * 1_000_000;
         }
-        let recording =
-            Recording::stream(&path, &options).map_err(|error| explain(&error, log.span()))?;
+        let recording = Recording::stream(&path, &options)
+            .map_err(|error| explain(&error, &settings, log.span()))?;
         for skipped in &recording.skipped {
             tracing::warn!("{}: {skipped}", path.display());
         }
@@ -351,17 +351,19 @@ fn foreign(
 }
 
 /// Locates the log's error at the key with its path.
-fn explain(error: &LogError, log: Range<usize>) -> Error {
+fn explain(error: &LogError, settings: &Settings, log: Range<usize>) -> Error {
     let kind = match error {
         LogError::Open { .. } => ErrorKind::Io,
-        LogError::Truncated { .. } | LogError::Corrupt { .. } => ErrorKind::Protocol,
         _ => ErrorKind::Configuration,
     };
     let ours = Error::new(kind, error.to_string()).in_configuration(log);
     match error {
-        LogError::Truncated { frames, .. } | LogError::Corrupt { frames, .. } if *frames > 0 => {
-            ours.with_help("set `allow_truncated = true` to replay the frames that are whole")
+        LogError::Truncated { .. } | LogError::Corrupt { .. } if settings.allow_truncated => {
+            ours.with_help("`fly log check` shows what is left of it")
         }
+        LogError::Truncated { .. } | LogError::Corrupt { .. } => ours.with_help(
+            "set `backend.replay.allow_truncated = true` to replay the frames that are whole; `fly log check` shows the damage",
+        ),
         _ => ours,
     }
 }

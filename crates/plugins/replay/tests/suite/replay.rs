@@ -223,10 +223,10 @@ fn what_is_wrong_is_said_where_it_stands() {
             format!("`DIR/text.mcap` is not a flight log: {not_a_log}, found 74 69 6d 65 2c 78 0a"), None),
         ("log = «'DIR/empty.mcap'»", ErrorKind::Configuration,
             format!("`DIR/empty.mcap` is not a flight log: {not_a_log}, found an empty file"), None),
-        ("log = «'DIR/cut.mcap'»", ErrorKind::Protocol,
+        ("log = «'DIR/cut.mcap'»", ErrorKind::Configuration,
             format!("`DIR/cut.mcap` is truncated at byte {place}: expected the 8 bytes that end an MCAP file; \
                 200 complete frames precede it"),
-            Some("set `allow_truncated = true` to replay the frames that are whole")),
+            Some("set `backend.replay.allow_truncated = true` to replay the frames that are whole; `fly log check` shows the damage")),
         ("log = 'DIR/good.mcap'\nfrom = «7.5»", ErrorKind::Configuration,
             "expected a time within the recording, 0 to 1.990 s, found 7.5".into(), None),
         ("log = 'DIR/good.mcap'\nuntil = «-1.0»", ErrorKind::Configuration,
