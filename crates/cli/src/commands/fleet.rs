@@ -46,7 +46,13 @@ pub(super) fn run(
         object(&vehicle.configuration, arguments)?;
     }
     super::report::check_place(arguments.report.as_ref().and_then(Option::as_deref))?;
-    let (summary, viewers) = fly(configuration, arguments, terminal)?;
+    let of_world = destination(
+        &configuration.document,
+        &configuration.flight,
+        arguments.log.as_deref(),
+    );
+    super::product::expect_folder(&of_world.path)?;
+    let (summary, viewers) = fly(configuration, of_world, arguments, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);
     let shown = FleetText(&summary);
@@ -74,6 +80,7 @@ pub(super) fn run(
 /// Flies until all flights have ended, or until the user interrupts them.
 fn fly(
     configuration: &FleetConfiguration,
+    of_world: Destination,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<(FleetSummary, Viewers), Failure> {
@@ -81,11 +88,6 @@ fn fly(
     let folders = &arguments.configuration.plugin_dir;
     let search = SearchPath::standard(folders.iter().cloned());
     let world = backend::load(configuration, &search, false)?;
-    let of_world = destination(
-        &configuration.document,
-        &configuration.flight,
-        arguments.log.as_deref(),
-    );
     let stations = &arguments.mavlink_out;
     let mut logs = Vec::with_capacity(configuration.vehicles.len());
     for (vehicle, system) in configuration.vehicles.iter().zip(1..) {

@@ -392,6 +392,8 @@ fn standard_output_that_cannot_be_written_is_named() {
 fn folders_that_do_not_exist_are_named() {
     let folder = Folder::new();
     let none = "error: the folder `nodir` does not exist\n";
+    let fleet = ["--config", "fleets/side-by-side.toml"];
+    folder.fails(&[&fleet[..], &["--log", "nodir/a.mcap"]].concat(), 2, none);
     for arguments in [
         &["report", "x.mcap", "-o", "nodir/x.html"][..],
         &["plot", "x.mcap", "-o", "nodir/x.svg"],
