@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fly_control::ControllerSettings;
 use fly_control::analysis::{AnalysisError, Margins};
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::settings::{
     ApproachSettings, FastestError, FastestSettings, LoopRequirements, LqrSettings, Numbers,
 };
 use fly_control::tuning::PoleSpec;
+use fly_control::{ControllerError, ControllerSettings};
 use nalgebra::Complex;
 use serde_json::json;
 
@@ -34,6 +34,9 @@ const JOINT_ERROR: f64 = 0.1;
 /// Acceptable errors outside these bounds, rad, m and their rates, would make the other numbers meaningless.
 const SMALLEST: f64 = 1e-6;
 const LARGEST: f64 = 1e6;
+
+/// The smallest bandwidth, rad/s, as that of a search: such a loop takes minutes.
+const SLOWEST: f64 = 0.01;
 
 /// The closed loop with some parameters.
 pub struct Analysis {
@@ -124,7 +127,12 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
     }
     let start = model.start()?;
     let (settings, found) = parameters(&model, &start, options, arguments)?;
-    let controller = model.build_controller(&settings)?;
+    let controller = if has_pole_spec {
+        let built = settings.build_for_system(&model.system);
+        built.map_err(|error| no_controller(&model, arguments, &error))?
+    } else {
+        model.build_controller(&settings)?
+    };
     let mut rest = start;
     // If there is no rest, the report says so.
     controller.nearest_equilibrium(&mut rest);
@@ -139,6 +147,40 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
             approach: arguments.lqr.is_some(),
         },
     })
+}
+
+/// Why there is no controller with the requested poles: they are an option's, and the file lacks the parameters found for
+/// them. Other settings are the file's own.
+fn no_controller(model: &Model, arguments: &TuneArguments, error: &ControllerError) -> Failure {
+    let is_found = match error {
+        ControllerError::Settings(error) => {
+            let table = error.key.split('.').next();
+            table.is_some_and(|table| ["pairs", "poles", "gains", "lqr"].contains(&table))
+        }
+        _ => true,
+    };
+    if !is_found {
+        return model.explain(error).into();
+    }
+    let why = match error {
+        ControllerError::Settings(error) => error.message.clone(),
+        error => error.to_string(),
+    };
+    let option = if arguments.bandwidth.is_some() {
+        "--bandwidth"
+    } else if arguments.fastest {
+        "--fastest"
+    } else if arguments.lqr.is_some() {
+        "--lqr"
+    } else {
+        "--poles"
+    };
+    Failure::new(
+        Exit::Usage,
+        format_args!(
+            "{option} asks for a controller that this vehicle cannot have: {why}\n\nFaster or slower poles may do."
+        ),
+    )
 }
 
 /// The settings to analyse, and the results of the searches for them.
@@ -241,18 +283,19 @@ fn parameters(
     Ok((settings, found))
 }
 
-/// Rejects bandwidths beyond the Nyquist frequency.
+/// Rejects bandwidths beyond the Nyquist frequency, and those so small that rounding decides the parameters.
 fn check_bandwidths(arguments: &TuneArguments, rate_hz: f64) -> Result<(), Failure> {
     let most = std::f64::consts::PI * rate_hz;
     for (flag, bandwidth) in [
         ("--bandwidth", arguments.bandwidth),
         ("--attitude-bandwidth", arguments.attitude_bandwidth),
     ] {
-        if let Some(bandwidth) = bandwidth.filter(|bandwidth| *bandwidth > most) {
+        let is_possible = |bandwidth: &f64| (SLOWEST..=most).contains(bandwidth);
+        if let Some(bandwidth) = bandwidth.filter(|bandwidth| !is_possible(bandwidth)) {
             return Err(Failure::new(
                 Exit::Usage,
                 format_args!(
-                    "expected a {flag} of at most {most:.0} rad/s, the Nyquist frequency at {rate_hz} Hz, found {bandwidth} rad/s"
+                    "expected a {flag} of {SLOWEST} to {most:.0} rad/s, the Nyquist frequency at {rate_hz} Hz, found {bandwidth} rad/s"
                 ),
             ));
         }

@@ -345,6 +345,21 @@ fn wishes_and_files_that_are_wrong_are_refused() {
         &["--poles", "-1,-1,-1,-1", "--bandwidth", "2"],
         "error: the argument '--poles <POLES>' cannot be used with '--bandwidth <RAD/S>'\n",
     );
+    // What is found for them is not in the file.
+    for bandwidth in ["1e-9", "1e6"] {
+        fails(
+            &["--bandwidth", bandwidth],
+            "error: expected a --bandwidth of 0.01 to 1571 rad/s, the Nyquist frequency at 500 Hz, found ",
+        );
+    }
+    fails(
+        &["--bandwidth", "2", "--attitude-bandwidth", "1e-9"],
+        "error: expected a --attitude-bandwidth of 0.01 to 1571 rad/s",
+    );
+    fails(
+        &["--poles", "-1e-9,-1e-9,-1e-9,-1e-9"],
+        "error: --poles asks for a controller that this vehicle cannot have: expected pairs that give",
+    );
     fails(
         &["--write", "mine.toml"],
         "error: the following required arguments were not provided:\n",

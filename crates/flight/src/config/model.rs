@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fly_control::plant::SystemPlant;
-use fly_control::{Controller, ControllerSettings, SystemPoint};
+use fly_control::settings::ApproachSettings;
+use fly_control::{Controller, ControllerError, ControllerSettings, SystemPoint};
 use fly_mechanics::{System, Vehicle};
 
 use super::configuration::check_names;
@@ -99,7 +100,12 @@ impl Model {
     ) -> Result<Controller<SystemPlant>, ConfigError> {
         settings
             .build_for_system(&self.system)
-            .map_err(|error| controller::explain_controller(&self.document, &error).into())
+            .map_err(|error| self.explain(&error))
+    }
+
+    /// Why there is no controller with settings of this configuration; located at the setting at fault.
+    pub fn explain(&self, error: &ControllerError) -> ConfigError {
+        controller::explain_controller(&self.document, error).into()
     }
 
     /// Checks that the text of this configuration file can take parameters found for this model: its system is the
@@ -139,7 +145,7 @@ impl Model {
             && !is_set
             && kept.approach != self.kept.approach
         {
-            let [expected, found] = [self.kept.approach, kept.approach].map(|one| one.name());
+            let [expected, found] = [self.kept.approach, kept.approach].map(ApproachSettings::name);
             let diagnostic = Diagnostic::new(format!("`{name}` has another control law"));
             let label =
                 format!("expected the approach that was tuned, `{expected}`, found `{found}`");
