@@ -26,7 +26,7 @@ pub use log::{
 pub use new::{Frame, NewArguments, length, mass};
 pub use plot::{PlotArguments, ThemeName};
 
-use crate::config::Options;
+use crate::config::{Given, Options, Sets};
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -146,19 +146,29 @@ pub struct ConfigurationArguments {
 impl ConfigurationArguments {
     /// What [`Configuration::load`](crate::config::Configuration::load) needs; `None` without `--config`.
     pub fn options(&self) -> Option<Options> {
+        Some(self.options_of(self.config.clone()?))
+    }
+
+    /// The same, of this configuration instead.
+    pub fn options_of(&self, config: PathBuf) -> Options {
         let parameters = self.backend.as_ref().filter(|_| self.set_parameters);
-        let parameters = parameters.map(|name| format!("backend.{name}.set_parameters=true"));
-        let meshes = self.mesh_dir.as_ref().map(|folder| {
-            let folder = toml::Value::from(folder.to_string_lossy().into_owned());
-            format!("vehicle.mesh_dir={folder}")
+        let parameters = parameters.map(|name| Given {
+            option: "--set-parameters",
+            argument: String::new(),
+            sets: Sets::True(format!("backend.{name}.set_parameters")),
         });
-        let set = self.set.iter().cloned().chain(parameters).chain(meshes);
-        Some(Options {
-            config: self.config.clone()?,
+        let meshes = self.mesh_dir.as_ref().map(|folder| Given {
+            option: "--mesh-dir",
+            argument: folder.to_string_lossy().into_owned(),
+            sets: Sets::Text("vehicle.mesh_dir".to_owned()),
+        });
+        Options {
+            config,
             backend: self.backend.clone(),
-            set: set.collect(),
+            set: self.set.clone(),
+            given: parameters.into_iter().chain(meshes).collect(),
             allow_plugin: self.allow_plugin,
-        })
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use toml::Table as Toml;
 use super::fly::{self, FlightOptions};
 use super::{print, product};
 use crate::args::{Arguments, CompareArguments};
-use crate::config::{Configuration, Document, FleetConfiguration, Options};
+use crate::config::{Configuration, Document, FleetConfiguration, Given, Sets};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{Table, Terminal, significant};
 
@@ -123,12 +123,13 @@ fn contenders(
     let mut contenders = Vec::new();
     for config in &configs {
         for change in std::iter::once(None).chain(command.with.iter().map(Some)) {
-            let document = Document::load(&Options {
-                config: (*config).clone(),
-                backend: given.backend.clone(),
-                set: given.set.iter().chain(change).cloned().collect(),
-                allow_plugin: given.allow_plugin,
-            })?;
+            let mut options = given.options_of((*config).clone());
+            options.given.extend(change.map(|change| Given {
+                option: "--with",
+                argument: change.clone(),
+                sets: Sets::Assignment,
+            }));
+            let document = Document::load(&options)?;
             if FleetConfiguration::is_fleet(&document) {
                 let message = format!(
                     "`{}` flies several vehicles: `fly compare` compares flights of one",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::{AsData, ConfigurationArguments};
 use crate::backend;
-use crate::config::{Configuration, Options, shipped};
+use crate::config::{Configuration, Given, Sets, shipped};
 use crate::exit::{Exit, Failure};
 
 /// The configuration of a plugin without `--config`, unless one with the plugin's name is shipped.
@@ -28,12 +28,14 @@ pub fn run(
         (None, Some(shipped)) => shipped.name.into(),
         (None, None) => DEFAULT.into(),
     };
-    let configuration = Configuration::load(&Options {
-        config,
-        backend: Some(plugin.to_owned()),
-        set: arguments.set.clone(),
-        allow_plugin: arguments.allow_plugin,
-    })?;
+    let mut options = arguments.options_of(config);
+    options.backend = None;
+    options.given.push(Given {
+        option: "fly conformance",
+        argument: plugin.to_owned(),
+        sets: Sets::Text("backend.plugin".to_owned()),
+    });
+    let configuration = Configuration::load(&options)?;
     let path = match &configuration.backend.path {
         Some(path) => path.clone(),
         None => SearchPath::standard(arguments.plugin_dir.iter().cloned())

@@ -138,12 +138,7 @@ fn build(plan: &Plan, search: &SearchPath) -> Result<String, Failure> {
 /// The configuration and flags of the command line.
 fn base(arguments: &Arguments) -> Options {
     let given = &arguments.configuration;
-    Options {
-        config: given.config.clone().unwrap_or_default(),
-        backend: given.backend.clone(),
-        set: given.set.clone(),
-        allow_plugin: given.allow_plugin,
-    }
+    given.options_of(given.config.clone().unwrap_or_default())
 }
 
 fn cores() -> usize {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::assignment::Assignment;
 use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
+use super::given::Given;
 use super::source::{Origin, Source, SourceSpan};
 use super::tree::{Entry, Node, Table, Value};
 use super::{locate, mesh, set, urdf};
@@ -24,6 +25,8 @@ pub struct Options {
     pub backend: Option<String>,
     /// Every `--set`, in order.
     pub set: Vec<String>,
+    /// Values that other options give, in order, after those of `--set`.
+    pub given: Vec<Given>,
     /// `--allow-plugin`: a file may name a plugin by path, whose code then runs.
     pub allow_plugin: bool,
 }
@@ -67,9 +70,11 @@ impl Template {
         if let Some(backend) = &options.backend {
             root.overlay(set::backend(backend))?;
         }
-        for assignment in &options.set {
+        let overs = (options.set.iter().map(|assignment| set::set(assignment)))
+            .chain(options.given.iter().map(set::given));
+        for over in overs {
             write_out(&mut root);
-            let notes = set::set(assignment).and_then(|mut over| {
+            let notes = over.and_then(|mut over| {
                 set::by_name(&root, &mut over)?;
                 set::merge(&mut root, over)
             });

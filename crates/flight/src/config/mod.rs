@@ -14,6 +14,7 @@ mod diagnostic;
 mod document;
 mod estimator;
 mod fleet;
+mod given;
 mod keys;
 mod limits;
 mod locate;
@@ -46,6 +47,7 @@ pub use estimator::{
     MotionCaptureSection, RangeSection, StateSource,
 };
 pub use fleet::{FleetConfiguration, Member, SEPARATOR, name_in_world};
+pub use given::{Given, Sets};
 pub use limits::{
     AngleKeys, BoxKeys, CylinderKeys, EventKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
 };

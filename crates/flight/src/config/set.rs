@@ -1,4 +1,4 @@
-//! `--set key=value` and `--backend name`, read as if they were written in a separate file.
+//! `--set key=value`, `--backend name` and the other options that set a value, read as if they were written in a separate file.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::assignment::Assignment;
 use super::diagnostic::Diagnostic;
+use super::given::{Given, Sets};
 use super::keys::{KIND, TOLERANCE};
 use super::source::{Origin, Source, SourceSpan};
 use super::tree::{Entry, Node, Table, Value};
@@ -15,7 +16,43 @@ const BACKEND: &str = "--backend";
 
 /// The table that `--set assignment` merges into the configuration.
 pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
-    let (source, start) = flag_source(SET, assignment);
+    assigned(SET, assignment)
+}
+
+/// The table that another option merges into the configuration.
+pub(super) fn given(given: &Given) -> Result<Node, Diagnostic> {
+    let key = match &given.sets {
+        Sets::Assignment => return assigned(given.option, &given.argument),
+        Sets::Text(key) | Sets::True(key) => key,
+    };
+    let (source, start) = flag_source(given.option, &given.argument);
+    let is_text = matches!(given.sets, Sets::Text(_));
+    let place = SourceSpan {
+        span: if is_text { start } else { 0 }..source.text.len(),
+        source,
+    };
+    let keys = read_key(key).ok_or_else(|| {
+        Diagnostic::new(format!("`{key}` is not a key of a configuration"))
+            .at(place.clone(), "expected names joined by dots")
+    })?;
+    let value = if is_text {
+        Node::string(&given.argument, place.clone())
+    } else {
+        Node {
+            value: Value::Leaf {
+                text: "true".to_owned(),
+                verbatim: false,
+            },
+            place: place.clone(),
+        }
+    };
+    let steps = keys.into_iter().map(|(key, _)| (key, place.clone()));
+    Ok(nest(steps.collect(), value, &place))
+}
+
+/// The table of an option whose argument is `KEY=VALUE`.
+fn assigned(option: &'static str, assignment: &str) -> Result<Node, Diagnostic> {
+    let (source, start) = flag_source(option, assignment);
     let place = |from: usize, to: usize| SourceSpan {
         source: Arc::clone(&source),
         span: start + from..start + to,
@@ -23,15 +60,17 @@ pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
     let everything = place(0, assignment.len());
 
     let Some(equals) = find_equals(assignment) else {
-        return Err(Diagnostic::new("`--set` needs a key and a value")
-            .at(everything, "expected key=value, found no `=`")
-            .help("for example --set flight.duration=5"));
+        return Err(
+            Diagnostic::new(format!("`{option}` needs a key and a value"))
+                .at(everything, "expected key=value, found no `=`")
+                .help(format!("for example {option} flight.duration=5")),
+        );
     };
     let key = &assignment[..equals];
     let keys = read_key(key).ok_or_else(|| {
-        Diagnostic::new("`--set` needs a key before the `=`")
+        Diagnostic::new(format!("`{option}` needs a key before the `=`"))
             .at(place(0, equals.max(1)), "expected names joined by dots")
-            .help("for example --set flight.duration=5")
+            .help(format!("for example {option} flight.duration=5"))
     })?;
 
     let from = equals + 1;
@@ -157,14 +196,19 @@ pub(super) fn backend(name: &str) -> Node {
 
 /// The flag as the user typed it, and the offset of its argument.
 fn flag_source(flag: &'static str, argument: &str) -> (Arc<Source>, usize) {
-    let text = format!("{flag} {argument}");
+    let text = if argument.is_empty() {
+        flag.to_owned()
+    } else {
+        format!("{flag} {argument}")
+    };
     let source = Source {
         name: flag.to_owned(),
         text,
         origin: Origin::Flag(flag),
         included_by: None,
     };
-    (Arc::new(source), flag.len() + 1)
+    let start = source.text.len() - argument.len();
+    (Arc::new(source), start)
 }
 
 /// The first `=` outside quotes.

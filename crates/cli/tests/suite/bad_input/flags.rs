@@ -240,3 +240,62 @@ error: this describes bodies, not a flight
   = help: `fly system` prints such a file, `fly tune` designs a controller for it; a flight names it: `[vehicle]` with `file = \"PATH\"`
 ");
 }
+
+/// A value is shown behind the option that gave it.
+#[test]
+fn other_options_that_set_a_value_are_named() {
+    let ends = |arguments: &[&str], code, parts: &[&str]| {
+        let (_, stderr) = folder().ends(arguments, code);
+        for part in parts {
+            contains(&stderr, part);
+        }
+    };
+    let compare = [
+        "compare",
+        "--config",
+        "quadcopter",
+        "--out",
+        "c.html",
+        "--with",
+    ];
+    ends(
+        &[&compare[..], &["vehicle.bodies.airframe.mass=-1"]].concat(),
+        2,
+        &[
+            " --> --with:1:37\n",
+            "1 | --with vehicle.bodies.airframe.mass=-1\n",
+        ],
+    );
+    ends(
+        &[&compare[..], &["flight"]].concat(),
+        2,
+        &[
+            "error: `--with` needs a key and a value\n",
+            "help: for example --with flight.duration=5\n",
+        ],
+    );
+    ends(
+        &["conformance", "simm"],
+        3,
+        &[
+            "error: there is no plugin `simm`\n --> fly conformance:1:17\n",
+            "1 | fly conformance simm\n",
+        ],
+    );
+    let arguments = [
+        "check",
+        "--config",
+        "quadcopter",
+        "--backend",
+        "sim",
+        "--set-parameters",
+    ];
+    ends(
+        &arguments,
+        2,
+        &[
+            "error: the configuration of the backend `sim` is invalid\n --> --set-parameters:1:1\n",
+            "1 | --set-parameters\n",
+        ],
+    );
+}
