@@ -125,8 +125,33 @@ pub(super) fn assign(assignment: &Assignment) -> Result<Node, Diagnostic> {
 pub(super) fn merge(root: &mut Node, over: Node) -> Result<Vec<String>, Diagnostic> {
     let mut notes = Vec::new();
     change_kinds(root, &over, "", &mut notes);
+    move_tables(root, &over);
     root.overlay(over)?;
     Ok(notes)
+}
+
+/// Moves the place of every table that the flag writes as a whole, `key={…}`, to the flag: what is said of the table, such
+/// as a key that it lacks, is said of that.
+fn move_tables(base: &mut Node, over: &Node) {
+    let Some(table) = over.as_table() else {
+        return;
+    };
+    let written = over.place.source.text.get(over.place.span.clone());
+    if base.as_table().is_some() && written.is_some_and(|text| text.starts_with('{')) {
+        base.place = over.place.clone();
+    }
+    for entry in &table.entries {
+        let below = match &mut base.value {
+            Value::Table(base) => base.get_mut(&entry.key).map(|below| &mut below.node),
+            Value::Array(elements) => {
+                (entry.key.parse().ok()).and_then(|index: usize| elements.get_mut(index))
+            }
+            Value::Leaf { .. } => None,
+        };
+        if let Some(below) = below {
+            move_tables(below, &entry.node);
+        }
+    }
 }
 
 fn change_kinds(base: &mut Node, over: &Node, path: &str, notes: &mut Vec<String>) {

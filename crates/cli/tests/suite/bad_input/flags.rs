@@ -241,6 +241,20 @@ error: this describes bodies, not a flight
 ");
 }
 
+#[test]
+fn a_table_that_replaces_one_of_the_file_is_shown_itself() {
+    set(
+        "reference={kind=\"circle\"}",
+        "\
+error: missing key `reference.radius`
+ --> --set:1:17
+  |
+1 | --set reference={kind=\"circle\"}
+  |                 ^^^^^^^^^^^^^^^ `radius` is required in this table
+",
+    );
+}
+
 /// A value is shown behind the option that gave it.
 #[test]
 fn other_options_that_set_a_value_are_named() {
