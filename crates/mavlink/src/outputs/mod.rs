@@ -72,10 +72,10 @@ impl OutputMap {
                 )));
             }
             let most = autopilot.most_outputs();
-            if settings.channel > most {
+            if !(1..=most).contains(&settings.channel) {
                 let name = autopilot.name();
                 return Err(OutputError(format!(
-                    "the output of `{}`: `channel` is {}, expected 1 to {most}: {name} has no more",
+                    "the output of `{}`: `channel` is {}, expected 1 to {most}, the outputs of {name}",
                     settings.command, settings.channel
                 )));
             }

@@ -107,12 +107,6 @@ impl Output {
     ) -> Result<Self, OutputError> {
         let name = &settings.command;
         let fail = |what: String| Err(OutputError(format!("the output of `{name}`: {what}")));
-        if !(1..=MOST_OUTPUTS).contains(&settings.channel) {
-            return fail(format!(
-                "`channel` is {}, expected 1 to {MOST_OUTPUTS}",
-                settings.channel
-            ));
-        }
         let is_thrust = name.ends_with(".thrust");
         let curve = settings
             .curve

@@ -227,11 +227,11 @@ fn wrong_maps_say_what_is_wrong() {
     check(&|all| all[0].channel = 2, "channel 2 drives two commands");
     check(
         &|all| all[0].channel = 0,
-        "`channel` is 0, expected 1 to 32",
+        "the output of `rotor.0.thrust`: `channel` is 0, expected 1 to 16, the outputs of PX4",
     );
     check(
         &|all| all[0].channel = 17,
-        "the output of `rotor.0.thrust`: `channel` is 17, expected 1 to 16: PX4 has no more",
+        "the output of `rotor.0.thrust`: `channel` is 17, expected 1 to 16, the outputs of PX4",
     );
     check(
         &|all| all[0].curve = Some(1.5),
