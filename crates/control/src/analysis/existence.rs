@@ -3,7 +3,7 @@
 
 use fly_mechanics::System;
 use fly_mechanics::multibody::constraints::EvaluatedState;
-use fly_mechanics::multibody::{Model, Workspace};
+use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use crate::constrained::Projection;
@@ -48,6 +48,27 @@ pub enum NoClosedLoop {
         /// The body whose joint has none.
         body: String,
     },
+    /// The transport map does not fit the stiffness of pairs.
+    #[error(
+        "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43); it does not fit {}: {}",
+        between(pairs),
+        how_to_fit(absolute.as_deref())
+    )]
+    Misfit {
+        /// The bodies of each such pair.
+        pairs: Vec<[String; 2]>,
+        /// The body of one whose ball joint has the absolute angular velocity, although the pair is not from the world.
+        absolute: Option<String>,
+    },
+    /// A joint moves no mass.
+    #[error(
+        "the model's mass matrix is not positive definite: expected mass or inertia that every joint moves, found none for the joint of `{body}`; give \
+         `{body}`, or a body that it carries, a mass and moments of inertia"
+    )]
+    NoMass {
+        /// The body whose joint moves none.
+        body: String,
+    },
     /// The transport map does not fit the pairs, or does not exist.
     #[error(transparent)]
     Map(#[from] TransportError),
@@ -57,6 +78,29 @@ pub enum NoClosedLoop {
     /// The system cannot be controlled.
     #[error(transparent)]
     Plant(#[from] PlantError),
+}
+
+/// The pairs of these bodies, in words.
+fn between(pairs: &[[String; 2]]) -> String {
+    let shown = pairs.iter().map(|[a, b]| format!("`{a}` to `{b}`"));
+    match pairs.len() {
+        0 => "them together".to_owned(),
+        1 => format!("the pair {}", shown.collect::<String>()),
+        _ => format!("the pairs {}", shown.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Which maps fit.
+fn how_to_fit(absolute: Option<&str>) -> String {
+    match absolute {
+        Some(body) => format!(
+            "`{body}` has a ball joint whose velocity is absolute, for which pairs from the world fit alone; write the pair from `world`, or give the \
+             joint `velocity = \"relative\"`"
+        ),
+        None => "`joint` fits pairs of bodies that one joint connects, `adjoint` and `centred` fit one pair with as many degrees of freedom as the \
+                 system, { point = [x, y, z], of = \"body\" } fits a pair whose stiffness acts at that point"
+            .to_owned(),
+    }
 }
 
 /// Checks that the strategy defines a motion that the inputs can act on, in at least one of several configurations: a system with
@@ -160,26 +204,56 @@ impl<'a> Trial<'a> {
                     None if template.approach() == Approach::Energy => self.map(template)?,
                     lacks => lacks,
                 };
-                Ok(lacks.or(self.law(&sum.inertia).err().map(NoClosedLoop::Law)))
+                Ok(lacks.or(self.law(&sum.inertia)))
             }
             Strategy::Matrices(template) => {
                 let sum = template.linear(&self.system.model, &self.actual);
                 let sum = self.project(sum);
                 let lacks = self.energies(&sum)?;
-                Ok(lacks.or(self.law(&sum.inertia).err().map(NoClosedLoop::Law)))
+                Ok(lacks.or(self.law(&sum.inertia)))
             }
             Strategy::User(_)
             | Strategy::Euclidean(_)
             | Strategy::Feedback(_)
-            | Strategy::Multirotor(_) => {
-                Ok(self.law(&self.mass_matrix).err().map(NoClosedLoop::Law))
-            }
+            | Strategy::Multirotor(_) => Ok(self.law(&self.mass_matrix)),
         }
     }
 
-    fn law(&self, M_bar: &DMatrix<f64>) -> Result<(), LawError> {
+    /// Why there is no law with this desired inertia.
+    fn law(&self, M_bar: &DMatrix<f64>) -> Option<NoClosedLoop> {
         let (n, p) = self.inputs.shape_generic();
-        Law::new(n, p).update(&self.mass_matrix, M_bar, &self.inputs)
+        let error = Law::new(n, p)
+            .update(&self.mass_matrix, M_bar, &self.inputs)
+            .err()?;
+        if let (LawError::Mass, Sign::Singular(direction)) =
+            (error, Sign::of(&self.mass_matrix, SINGULAR))
+        {
+            let body = self.mover(direction).to_owned();
+            return Some(NoClosedLoop::NoMass { body });
+        }
+        Some(error.into())
+    }
+
+    /// What the map does not fit.
+    fn misfit(&self, template: &mut Template<Model<f64>>) -> Result<NoClosedLoop, TransportError> {
+        let model = &self.system.model;
+        let misfits = template.misfits(model, &self.actual, &self.reference, FIT)?;
+        let ends = misfits.iter().map(|i| {
+            let pair = &template.pairs()[*i];
+            [pair.a, pair.b]
+        });
+        let is_absolute = |body: &BodyId| {
+            let kind = model.joint(*body).map(Joint::kind);
+            matches!(kind, Some(JointKind::AbsoluteSpherical(_)))
+        };
+        let mut between = ends.clone().filter(|ends| !ends.contains(&BodyId::WORLD));
+        let absolute = between.find_map(|ends| ends.into_iter().rev().find(is_absolute));
+        Ok(NoClosedLoop::Misfit {
+            pairs: ends
+                .map(|ends| ends.map(|body| model.name(body).to_owned()))
+                .collect(),
+            absolute: absolute.map(|body| model.name(body).to_owned()),
+        })
     }
 
     /// What the sum of the energies lacks.
@@ -218,7 +292,7 @@ impl<'a> Trial<'a> {
         let model = &self.system.model;
         match template.check_map(model, &self.actual, &self.reference, FIT) {
             Ok(()) => Ok(None),
-            Err(error @ TransportError::Mismatch { .. }) => Err(error.into()),
+            Err(TransportError::Mismatch { .. }) => Err(self.misfit(template)?),
             Err(error) => Ok(Some(error.into())),
         }
     }

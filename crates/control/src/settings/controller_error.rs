@@ -5,7 +5,6 @@ use crate::allocation::AllocationError;
 use crate::analysis::NoClosedLoop;
 use crate::law::LawError;
 use crate::plant::PlantError;
-use crate::transport::TransportError;
 
 /// Why a controller could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,6 +18,12 @@ pub enum ControllerError {
     /// The law does not exist.
     #[error(transparent)]
     Law(#[from] LawError),
+    /// A joint of the system moves no mass.
+    #[error("{}", NoClosedLoop::NoMass { body: body.clone() })]
+    NoMass {
+        /// The body whose joint moves none.
+        body: String,
+    },
     /// Invalid limits.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
@@ -32,14 +37,8 @@ impl From<NoClosedLoop> for ControllerError {
             NoClosedLoop::Negative { .. } | NoClosedLoop::Massless { .. } => {
                 ("pairs", error.to_string())
             }
-            NoClosedLoop::Map(TransportError::Mismatch { .. }) => (
-                "transport",
-                "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43): `joint` fits pairs of \
-                 bodies that one joint connects, `adjoint` and `centred` fit one pair with as many degrees of freedom as the system, \
-                 { point = [x, y, z], of = \"body\" } fits a pair whose stiffness acts at that point"
-                    .to_owned(),
-            ),
-            NoClosedLoop::Map(error) => ("transport", error.to_string()),
+            NoClosedLoop::NoMass { body } => return Self::NoMass { body },
+            NoClosedLoop::Misfit { .. } | NoClosedLoop::Map(_) => ("transport", error.to_string()),
         };
         SettingsError::new(key, message).into()
     }

@@ -58,6 +58,30 @@ impl Template<Model<f64>> {
         at.check(&map, tolerance)
     }
 
+    /// The pairs whose own potential the transport map does not match, to this relative tolerance, by their indices.
+    ///
+    /// # Errors
+    /// [`TransportError::Singular`] if the map is singular.
+    pub fn misfits(
+        &mut self,
+        model: &Model<f64>,
+        actual: &Workspace<f64>,
+        reference: &Workspace<f64>,
+        tolerance: f64,
+    ) -> Result<Vec<usize>, TransportError> {
+        let of = |pairs| TransportContext {
+            model,
+            pairs,
+            actual,
+            reference,
+        };
+        let mut map = Map::new(Dyn(model.dof()));
+        self.map.evaluate(&of(&self.pairs), &mut map)?;
+        let misfits = (0..self.pairs.len())
+            .filter(|i| of(&self.pairs[*i..=*i]).check(&map, tolerance).is_err());
+        Ok(misfits.collect())
+    }
+
     /// Writes the desired motion with the velocity `xi` in the state for which `actual` was updated, Jacobians included. `reference` is
     /// scratch: it holds the reference's kinematics afterwards. Does not allocate.
     ///

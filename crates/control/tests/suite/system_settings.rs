@@ -203,7 +203,7 @@ fn pairs_of_bodies_that_are_there_and_together_move_everything() {
         ),
         (
             format!("transport = {{ point = [0, 0, -0.5], of = 'lower' }}\n{PAIRS}"),
-            "transport: expected a map that fits the stiffness of the pairs",
+            "transport: expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43); it does not fit the pair",
         ),
         (
             format!("tilt_priority = 1\n{PAIRS}"),

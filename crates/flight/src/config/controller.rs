@@ -61,7 +61,13 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
         return explain(document, "controller", error);
     }
     let diagnostic = Diagnostic::new("this controller cannot fly this vehicle");
-    match document.nearest_place("controller") {
+    let place = match error {
+        ControllerError::NoMass { body } => {
+            document.nearest_place(&format!("vehicle.bodies.{body}"))
+        }
+        _ => document.nearest_place("controller"),
+    };
+    match place {
         Some(place) => diagnostic.at(place, error.to_string()),
         None => diagnostic.note(error.to_string()),
     }

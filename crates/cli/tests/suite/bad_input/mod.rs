@@ -3,6 +3,7 @@
 use crate::common;
 
 mod backend;
+mod causes;
 mod controller;
 mod flags;
 mod reference;

@@ -1,0 +1,106 @@
+//! Messages that name the joint, the body or the pair at fault.
+
+use crate::common::{Folder, contains};
+
+/// Checks this configuration, which must be refused with these words.
+#[track_caller]
+fn refused(folder: &Folder, arguments: &[&str], parts: &[&str]) {
+    let (stdout, stderr) = folder.ends(&[&["check"], arguments].concat(), 2);
+    for part in parts {
+        contains(&(stdout.clone() + &stderr), part);
+    }
+}
+
+/// Two rods on ball joints, with motors about all axes, and no pairs yet.
+fn balls() -> String {
+    let mut text = "\
+[flight]
+duration = 1
+[reference]
+kind = 'rest'
+[backend]
+plugin = 'sim'
+[vehicle]
+name = 'balls'
+[controller]
+"
+    .to_owned();
+    for (body, rest) in [
+        ("upper", ""),
+        ("lower", "parent = 'upper'\nposition = [0, 0, -0.5]\n"),
+    ] {
+        text += &format!(
+            "[vehicle.bodies.{body}]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n{rest}joint = {{ type = 'spherical', velocity = 'absolute' }}\n"
+        );
+        for component in 0..3 {
+            text += &format!(
+                "[[vehicle.motors]]\nname = '{body} {component}'\njoint = '{body}'\ncomponent = {component}\neffort = 50\n"
+            );
+        }
+    }
+    text
+}
+
+/// Pairs of ball joints with absolute velocities are those from the world; others are named.
+#[test]
+fn a_pair_of_absolute_ball_joints_is_named() {
+    let pair = |from: &str, to: &str| {
+        let three = |key: &str, number: u32| {
+            format!("{key} = {{ moment = [{number}, {number}, {number}] }}\n")
+        };
+        let energies = three("stiffness", 16) + &three("damping", 8) + &three("inertia", 1);
+        format!("[[controller.pairs]]\nfrom = '{from}'\nto = '{to}'\n{energies}")
+    };
+    let folder = Folder::new();
+    folder.write(
+        "balls.toml",
+        &(balls() + &pair("world", "upper") + &pair("upper", "lower")),
+    );
+    refused(
+        &folder,
+        &["--config", "balls.toml"],
+        &[
+            "error: `controller.transport` cannot be used\n",
+            "it does not fit the pair `upper` to `lower`: `lower` has a ball joint whose velocity is absolute, for which pairs from the world fit alone; \
+             write the pair from `world`, or give the joint `velocity = \"relative\"`",
+        ],
+    );
+    folder.write(
+        "balls.toml",
+        &(balls() + &pair("world", "upper") + &pair("world", "lower")),
+    );
+    folder.flies(&["check", "--config", "balls.toml"]);
+}
+
+#[test]
+fn a_joint_that_moves_no_mass_is_named() {
+    let folder = Folder::new();
+    folder.write(
+        "hub.toml",
+        "\
+[vehicle]
+name = 'hub'
+[vehicle.bodies.hub]
+joint = { type = 'revolute', axis = [0, 0, 1] }
+[[vehicle.motors]]
+joint = 'hub'
+effort = 5
+[controller]
+approach = 'joint_pd'
+gains.hub = { stiffness = 1, damping = 1 }
+[reference]
+kind = 'rest'
+[backend]
+plugin = 'sim'
+",
+    );
+    refused(
+        &folder,
+        &["--config", "hub.toml"],
+        &[
+            " --> hub.toml:3:1\n",
+            "the model's mass matrix is not positive definite: expected mass or inertia that every joint moves, found none for the joint of `hub`; give \
+             `hub`, or a body that it carries, a mass and moments of inertia",
+        ],
+    );
+}
