@@ -23,10 +23,12 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SampleError {
     /// The header.
-    #[error("line 1: expected the columns {expected}, found {found}")]
+    #[error("line {line}: expected the columns {expected}, found {found}")]
     Header {
+        /// Counted from 1.
+        line: usize,
         /// The expected header.
-        expected: &'static str,
+        expected: String,
         /// The actual header.
         found: String,
     },
@@ -93,7 +95,7 @@ impl Table {
     /// [`SampleError`], with the line.
     pub fn from_csv(
         text: &str,
-        expected: &'static str,
+        expected: impl Into<String>,
         known: impl Fn(&[&str]) -> bool,
     ) -> Result<Self, SampleError> {
         let lines = text
@@ -101,13 +103,17 @@ impl Table {
             .enumerate()
             .map(|(i, line)| (i + 1, line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let header = lines.next().map_or("", |(_, line)| line);
+        let (line, header) = lines.next().unwrap_or((1, ""));
         let names: Vec<&str> = header.split(',').map(str::trim).collect();
         let columns = match names.as_slice() {
             ["time", columns @ ..] if known(columns) => columns,
             _ => {
                 let found = quoted(header);
-                return Err(SampleError::Header { expected, found });
+                return Err(SampleError::Header {
+                    line,
+                    expected: expected.into(),
+                    found,
+                });
             }
         };
         let mut table = Self {

@@ -104,3 +104,17 @@ plugin = 'sim'
         ],
     );
 }
+
+#[test]
+fn columns_of_samples_are_the_joints_of_the_system() {
+    let folder = Folder::new();
+    folder.write("s.csv", "# of a camera\ntime,elbo\n0,0\n");
+    let samples = "reference={kind=\"sampled\",file=\"s.csv\"}";
+    refused(
+        &folder,
+        &["--config", "examples/scara-joints", "--set", samples],
+        &[
+            "s.csv: line 2: expected the columns time, then each at most once `upper_arm`, `forearm`, found `time,elbo`",
+        ],
+    );
+}

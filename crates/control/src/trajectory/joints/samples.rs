@@ -1,5 +1,7 @@
 //! Joint coordinates along the rows of a table.
 
+use std::fmt::Write as _;
+
 use fly_mechanics::System;
 
 use super::coordinates;
@@ -39,7 +41,7 @@ impl JointSamples {
             let mut known = known.iter();
             known.find_map(|(name, place)| (name == column).then_some(*place))
         };
-        let expected = "time, then joints by name: `shoulder`, or `ball.yaw` of several coordinates, each once";
+        let expected = format!("time, then each at most once {}", names(system));
         let all_known = |columns: &[&str]| {
             let mut places: Vec<_> = columns.iter().map(|column| place(column)).collect();
             places.sort_unstable();
@@ -69,6 +71,30 @@ impl JointSamples {
             rest,
         }
     }
+}
+
+/// What columns may be called: a joint, or its coordinate if it has several.
+fn names(system: &System) -> String {
+    const NAMED: usize = 20;
+    let model = &system.model;
+    let joints = model.bodies().zip(&system.joints);
+    let mut names: Vec<String> = joints
+        .flat_map(
+            |(body, data)| match model.joint(body).map_or(&[][..], coordinates) {
+                [_] => vec![format!("`{}`", data.name)],
+                several => (several.iter())
+                    .map(|name| format!("`{}.{name}`", data.name))
+                    .collect(),
+            },
+        )
+        .collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let mut text = names.join(", ");
+    if more > 0 {
+        let _ = write!(text, " and {more} more");
+    }
+    text
 }
 
 impl Trajectory<[Jet<3>]> for JointSamples {
