@@ -6,7 +6,7 @@ use std::time::Instant;
 use fly_hal::EmergencyLine;
 use fly_log::{RunMetadata, Timing};
 
-use crate::envelope::Exceeded;
+use crate::envelope::Told;
 use crate::estimation::Estimation;
 use crate::health::ActuatorEvent;
 use crate::link::{Landing, Link, Written};
@@ -52,7 +52,7 @@ pub struct Flight<'a> {
     /// When the last frame arrived.
     pub(crate) cycle: Option<Instant>,
     /// The first exceeded limits, with the time (ns) of each.
-    pub(crate) exceeded: Vec<(i64, Exceeded)>,
+    pub(crate) exceeded: Vec<(i64, Told)>,
     /// The first actuator events, with the time (ns) of each.
     pub(crate) actuators: Vec<(i64, ActuatorEvent)>,
     pub(crate) began: Instant,
@@ -565,7 +565,7 @@ impl Flight<'_> {
                 .map(|(time, event)| (self.link.since_first(*time), event.clone()))
                 .collect(),
             exceeded: (self.exceeded.iter())
-                .map(|(time, exceeded)| (self.link.since_first(*time), *exceeded))
+                .map(|(time, exceeded)| (self.link.since_first(*time), exceeded.clone()))
                 .collect(),
         }
     }

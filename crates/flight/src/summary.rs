@@ -8,7 +8,7 @@ use fly_lie::operators::{angular, linear};
 use fly_log::{Histogram, Timing};
 
 use crate::disturbance::DisturbanceReport;
-use crate::envelope::Exceeded;
+use crate::envelope::Told;
 use crate::estimation::EstimatorReport;
 use crate::health::ActuatorEvent;
 use crate::replay::Comparison;
@@ -103,7 +103,7 @@ pub struct Interventions {
     /// Actuator events and their times (s after the first tick). The first ones, if there are many.
     pub actuators: Vec<(f64, ActuatorEvent)>,
     /// Exceeded limits and their times (s after the first tick). The first ones, if there are many.
-    pub exceeded: Vec<(f64, Exceeded)>,
+    pub exceeded: Vec<(f64, Told)>,
 }
 
 /// When and why a flight was given up.

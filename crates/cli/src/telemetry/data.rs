@@ -342,8 +342,8 @@ impl<'a> Data<'a> {
                     .map(|(time, exceeded)| Exceeded {
                         time: *time,
                         what: exceeded.to_string(),
-                        value: finite(exceeded.value),
-                        max: finite(exceeded.bound.max),
+                        value: finite(exceeded.exceeded.value),
+                        max: finite(exceeded.exceeded.bound.max),
                     })
                     .collect(),
             },

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use fly_mechanics::System;
+use fly_mechanics::multibody::Joint;
+
 use super::lost::LOST;
 use crate::supervisor::{Limit, Response};
 
@@ -132,8 +135,31 @@ impl fmt::Display for Ending {
     }
 }
 
-impl fmt::Display for Exceeded {
+/// A limit that was exceeded, in words that name the joint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The limit and the value.
+    pub exceeded: Exceeded,
+    words: String,
+}
+
+impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)
+    }
+}
+
+impl Exceeded {
+    /// The same in words, with the name and the unit of the system's joint.
+    pub fn told(self, system: &System) -> Told {
+        let words = fmt::from_fn(|f| self.write(f, Some(system))).to_string();
+        Told {
+            exceeded: self,
+            words,
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, system: Option<&System>) -> fmt::Result {
         let (value, max) = (self.value, self.bound.max);
         let most = |f: &mut fmt::Formatter<'_>, what: &str, unit: &str, scale: f64| {
             let (value, max) = (value * scale, max * scale);
@@ -155,16 +181,20 @@ impl fmt::Display for Exceeded {
                 -value, -max
             ),
             Limit::Fence(_) => write!(f, "{value:.3} m outside of the fence"),
-            Limit::JointSpeed => most(f, name, "rad/s or m/s", 1.0),
+            Limit::JointSpeed => most(f, name, &format!("{}/s", unit(system, None)), 1.0),
             Limit::JointPosition(index) => {
                 write!(
                     f,
-                    "`joint.{index}` is {value:.3} rad or m outside its limits"
+                    "{} is {value:.3} {} outside its limits",
+                    joint(system, index),
+                    unit(system, Some(index))
                 )
             }
             Limit::JointVelocity(index) => write!(
                 f,
-                "`joint.{index}` moves at {value:.3} rad/s or m/s, faster than its limit of {max:.3}"
+                "{} moves at {value:.3} {unit}/s, faster than its limit of {max:.3} {unit}/s",
+                joint(system, index),
+                unit = unit(system, Some(index))
             ),
             Limit::Saturated => write!(f, "inputs at their limits for {value:.3} s"),
             Limit::Touchdown => write!(
@@ -177,5 +207,40 @@ impl fmt::Display for Exceeded {
             ),
             Limit::Depth => write!(f, "{value:.3} m below the ground"),
         }
+    }
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, None)
+    }
+}
+
+/// The joint with this index, by its name and as its signals are called.
+fn joint(system: Option<&System>, index: usize) -> String {
+    match system.and_then(|system| system.joints.get(index)) {
+        Some(joint) => format!("joint `{}` (`joint.{index}`)", joint.name),
+        None => format!("`joint.{index}`"),
+    }
+}
+
+/// The unit of the joint with this index, or of all joints that move.
+fn unit(system: Option<&System>, index: Option<usize>) -> &'static str {
+    let Some(system) = system else {
+        return "(rad or m)";
+    };
+    let model = &system.model;
+    let all = model.bodies().enumerate();
+    let counted = all.filter(|(i, _)| index.is_none_or(|index| index == *i));
+    let (mut turns, mut slides) = (false, false);
+    for (_, body) in counted {
+        let sliding = model.joint(body).map_or(0, Joint::translations);
+        slides |= sliding > 0;
+        turns |= sliding < model.velocity_range(body).len();
+    }
+    match (turns, slides) {
+        (true, false) => "rad",
+        (false, true) => "m",
+        _ => "(rad or m)",
     }
 }

@@ -44,7 +44,7 @@ use fly_mechanics::System;
 use nalgebra::Vector3;
 
 use carried::Carried;
-pub use exceeded::{Bound, Ending, Exceeded};
+pub use exceeded::{Bound, Ending, Exceeded, Told};
 pub use fence::Fence;
 pub use ground::Ground;
 use lost::{LOST, Lost};

@@ -41,6 +41,7 @@ impl Flight<'_> {
         let Some(exceeded) = self.pilot.take_exceeded() else {
             return;
         };
+        let exceeded = exceeded.told(self.pilot.predictor().system());
         tracing::warn!("{:.3} s: {exceeded}", self.link.since_first(time));
         if self.exceeded.len() < self.exceeded.capacity() {
             self.exceeded.push((time, exceeded));

@@ -28,11 +28,11 @@ fn a_joint_beyond_its_limits_is_told_once() {
     for (limits, words) in [
         (
             "{ position = [-1, 2] }",
-            "`joint.1` is 0.300 rad or m outside its limits",
+            "joint `forearm` (`joint.1`) is 0.300 rad outside its limits",
         ),
         (
             "{ velocity = 1.5 }",
-            "rad/s or m/s, faster than its limit of 1.500",
+            " rad/s, faster than its limit of 1.500 rad/s",
         ),
     ] {
         let (summary, warnings) = fly(limits);
