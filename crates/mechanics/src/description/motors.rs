@@ -114,9 +114,16 @@ fn effort(table: &Table<'_>, joint: &JointData) -> Result<[f64; 2], DescriptionE
     match table.get("effort") {
         Some(entry) if entry.is_array() => entry.bounds(),
         Some(entry) => entry.positive().map(|most| [-most, most]),
-        None => Ok(match joint.limits.effort {
-            Some(most) => [-most, most],
-            None => [f64::NEG_INFINITY, f64::INFINITY],
-        }),
+        None => match joint.limits.effort {
+            Some(most) if most <= 0.0 => {
+                let problem = Problem::Keys(format!(
+                    "expected a joint that bears an effort, or a motor with its own `effort`; the effort of `{}` is limited to {most}",
+                    joint.name
+                ));
+                Err(table.error(problem))
+            }
+            Some(most) => Ok([-most, most]),
+            None => Ok([f64::NEG_INFINITY, f64::INFINITY]),
+        },
     }
 }

@@ -281,6 +281,13 @@ fn motors() {
         motors(&limited, UrdfMotors::EveryJoint),
         (vec!["j".to_owned()], four, none())
     );
+    // Without a transmission, too.
+    let idle = joint("continuous", "<limit effort=\"0\"/>");
+    let note = "joints whose effort is limited to 0 have no motor: `j`";
+    assert_eq!(
+        motors(&idle, UrdfMotors::EveryJoint),
+        (none(), vec![], vec![note.to_owned()])
+    );
     // What cannot be a motor is said.
     for (text, note) in [
         (
@@ -320,6 +327,27 @@ fn what_is_left_out_is_noted() {
         notes("<dynamics damping=\"0\" friction=\"1\"/>"),
         ["the dry friction of joints is ignored: `j`"]
     );
+    let planar = read(
+        &robot(&joint("planar", "<limit effort=\"1\"/>")),
+        &UrdfOptions::default(),
+    );
+    assert_eq!(
+        planar.notes,
+        [
+            "the <limit> of planar and floating joints is ignored: limits are those of one coordinate: `j`"
+        ]
+    );
+    let controlled = read(
+        &robot(&(joint("continuous", "") + "<ros2_control name=\"c\" type=\"system\"/>")),
+        &UrdfOptions::default(),
+    );
+    let [note] = &controlled.notes[..] else {
+        panic!("{:?}", controlled.notes)
+    };
+    assert!(
+        note.starts_with("<ros2_control> is ignored in `") && note.contains("<transmission>"),
+        "{note}"
+    );
     assert_eq!(
         notes("<dinamics/>"),
         ["<dinamics> is ignored in `j`; did you mean `dynamics`?"]
@@ -346,7 +374,7 @@ fn what_is_left_out_is_noted() {
         ),
         (
             "</robot>",
-            "<transmision name=\"t\"/><ros2_control/></robot>",
+            "<transmision name=\"t\"/><gazebo/></robot>",
             "<transmision> is ignored in `r`; did you mean `transmission`?",
         ),
     ] {

@@ -118,3 +118,26 @@ fn columns_of_samples_are_the_joints_of_the_system() {
         ],
     );
 }
+
+#[test]
+fn a_motor_of_a_joint_that_bears_no_effort() {
+    let folder = Folder::new();
+    folder.write(
+        "arm.urdf",
+        "<robot name='arm'><link name='base'/><link name='upper'><inertial><mass value='1'/>\
+         <inertia ixx='0.1' iyy='0.1' izz='0.1' ixy='0' ixz='0' iyz='0'/></inertial></link>\
+         <joint name='shoulder' type='revolute'><parent link='base'/><child link='upper'/>\
+         <limit lower='-1' upper='1' effort='0' velocity='1'/></joint></robot>",
+    );
+    let text = "vehicle.file = 'arm.urdf'\nbackend.plugin = 'sim'\nreference.kind = 'rest'\n\
+                [controller]\n[[vehicle.motors]]\nname = 'm'\njoint = 'shoulder'\n";
+    folder.write("arm.toml", text);
+    refused(
+        &folder,
+        &["--config", "arm.toml"],
+        &[
+            " --> arm.toml:5:1\n",
+            "expected a joint that bears an effort, or a motor with its own `effort`; the effort of `shoulder` is limited to 0",
+        ],
+    );
+}

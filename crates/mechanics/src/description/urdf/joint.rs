@@ -311,11 +311,16 @@ pub(super) fn remarks(
     elements: &[Option<(&str, Element<'_>)>],
 ) -> Result<Vec<String>, DescriptionError> {
     let (mut rubbing, mut unlimited, mut locked) = (Vec::new(), Vec::new(), Vec::new());
+    let mut several = Vec::new();
     for (name, element) in elements.iter().flatten() {
         if dynamics(element, "friction")?.is_some() {
             rubbing.push(*name);
         }
-        if ["revolute", "prismatic"].contains(&element.attribute("type")?.value()) {
+        let kind = element.attribute("type")?.value();
+        if ["planar", "floating"].contains(&kind) && element.child("limit")?.is_some() {
+            several.push(*name);
+        }
+        if ["revolute", "prismatic"].contains(&kind) {
             match element.child("limit")? {
                 None => unlimited.push(*name),
                 Some(limit) if limit.get("lower")?.is_none() && limit.get("upper")?.is_none() => {
@@ -328,6 +333,10 @@ pub(super) fn remarks(
     let geared: Vec<&str> = couplings.iter().map(|gear| gear.name.as_str()).collect();
     let all = [
         (rubbing, "the dry friction of joints is ignored"),
+        (
+            several,
+            "the <limit> of planar and floating joints is ignored: limits are those of one coordinate",
+        ),
         (
             geared,
             "joints that mimic others follow them in simulations, and move freely in a controller's model",

@@ -144,7 +144,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
     let model = builder.build().map_err(|error| robot.error(error))?;
     let couplings = joint::couplings(&model, &joints, &elements, &mut notes)?;
     let motors = match options.motors {
-        UrdfMotors::EveryJoint => motor::every(&model, &joints, &couplings),
+        UrdfMotors::EveryJoint => motor::every(&model, &joints, &couplings, &mut notes),
         UrdfMotors::Transmissions => motor::transmissions(&robot, &model, &joints, &mut notes)?,
     };
     let inputs = Inputs::new(&model, Rotors::none(), Vec::new(), motors)

@@ -9,18 +9,34 @@ use crate::multibody::constraints::Coupling;
 use crate::multibody::{BodyId, Model};
 use crate::system::JointData;
 
+/// Said of joints that bear no effort.
+const IDLE: &str = "joints whose effort is limited to 0 have no motor";
+
 /// One in every joint with one degree of freedom; `joints` are those of the model's bodies, in their order.
 pub(super) fn every(
     model: &Model<f64>,
     joints: &[JointData],
     couplings: &[Coupling<f64>],
+    notes: &mut Vec<String>,
 ) -> Vec<Motor> {
     let geared: HashSet<&str> = couplings.iter().map(|gear| gear.name.as_str()).collect();
     let mimics = |joint: &JointData| geared.contains(joint.name.as_str());
     let both = model.bodies().zip(joints);
-    both.filter(|(body, joint)| model.velocity_range(*body).len() == 1 && !mimics(joint))
-        .filter_map(|(body, joint)| motor(joint.name.clone(), body, joint))
-        .collect()
+    let mut idle = Vec::new();
+    let motors = both
+        .filter(|(body, joint)| model.velocity_range(*body).len() == 1 && !mimics(joint))
+        .filter_map(|(body, joint)| {
+            let motor = motor(joint.name.clone(), body, joint);
+            if motor.is_none() {
+                idle.push(joint.name.as_str());
+            }
+            motor
+        })
+        .collect();
+    if !idle.is_empty() {
+        notes.push(format!("{IDLE}: {}", some(&idle)));
+    }
+    motors
 }
 
 /// `None` if the joint bears no effort.
@@ -82,7 +98,7 @@ pub(super) fn transmissions(
             "transmissions that do not connect one motor with one moving joint are ignored",
         ),
         (unknown, "transmissions of unknown joints are ignored"),
-        (idle, "joints whose effort is limited to 0 have no motor"),
+        (idle, IDLE),
     ];
     let left_out = left_out.iter().filter(|(names, _)| !names.is_empty());
     notes.extend(left_out.map(|(names, what)| format!("{what}: {}", some(names))));

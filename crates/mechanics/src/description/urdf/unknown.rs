@@ -109,6 +109,13 @@ pub(super) fn notes(robot: &Element<'_>, name: &str, tree: &Tree<'_>) -> Vec<Str
             left_out.add(format!("<{}>", child.tag()), Some(near), name);
         }
     }
+    if robot.children().any(|child| child.tag() == "ros2_control") {
+        left_out.add(
+            "<ros2_control>".to_owned(),
+            Some("motors are those of <transmission>, or one in every joint, and their limits those of <limit>".to_owned()),
+            name,
+        );
+    }
     for (link, element) in &tree.links {
         left_out.element(element, link);
     }
