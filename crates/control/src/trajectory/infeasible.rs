@@ -21,8 +21,7 @@ pub enum Infeasible {
     },
     /// The search for a configuration that reaches the target, from the one before, ended elsewhere.
     #[error(
-        "at {time} s no configuration was found in which `{body}` is at its target: the nearest leaves {distance:.2e} (m, rad); the target is out of \
-         reach, or reached only by joints that are held, or from another start of the search, away from singular configurations"
+        "at {time} s no configuration was found in which `{body}` is at its target: the nearest leaves {distance:.2e} (m, rad); {}", why_unreachable(*distance)
     )]
     Unreachable {
         /// The time, s.
@@ -116,5 +115,16 @@ impl Infeasible {
         } else {
             Err(Self::Coordinates { expected, found })
         }
+    }
+}
+
+/// Why a search ended this far from its target, m or rad.
+fn why_unreachable(distance: f64) -> &'static str {
+    /// At the end of its reach a search comes as near as the square root of rounding errors.
+    const EDGE: f64 = 1e-6;
+    if distance < EDGE {
+        "the target is at the very end of the reach, where the configuration is singular and the motion not determined: move it inwards"
+    } else {
+        "the target is out of reach, or reached only by joints that are held, or from another start of the search, away from singular configurations"
     }
 }

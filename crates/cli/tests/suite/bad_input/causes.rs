@@ -119,6 +119,19 @@ fn columns_of_samples_are_the_joints_of_the_system() {
     );
 }
 
+/// The arm is 0.6 m long.
+#[test]
+fn a_target_at_the_end_of_the_reach() {
+    let path = "reference.path={kind=\"line\",to=[0.6000000001,0,0],duration=3}";
+    refused(
+        &Folder::new(),
+        &["--config", "examples/scara-joints", "--set", path],
+        &[
+            "the nearest leaves 2.64e-10 (m, rad); the target is at the very end of the reach, where the configuration is singular",
+        ],
+    );
+}
+
 #[test]
 fn a_motor_of_a_joint_that_bears_no_effort() {
     let folder = Folder::new();
