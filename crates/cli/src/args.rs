@@ -593,8 +593,8 @@ pub struct TuneArguments {
     #[arg(long, allow_negative_numbers = true, value_name = "DEGREES", default_value = "20", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub heading_error_deg: f64,
 
-    /// Write the parameters to `[controller]` of this configuration, unless a problem is found; comments are kept. Its vehicle
-    /// and approach must be those that were tuned
+    /// Write the parameters to `[controller]` of this configuration, unless a problem is found; comments are kept. If it
+    /// is not the one that was tuned, its vehicle and approach must be the same
     #[arg(long, value_name = "FILE", requires = "change")]
     pub write: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! `fly tune`: analyses the closed loop, and finds parameters for it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fly_control::analysis::{AnalysisError, Margins};
 use fly_control::plant::{PlantError, SystemPlant};
@@ -40,6 +40,7 @@ const SLOWEST: f64 = 0.01;
 
 /// The closed loop with some parameters.
 pub struct Analysis {
+    config: PathBuf,
     model: Model,
     report: report::Report,
     settings: ControllerSettings,
@@ -62,7 +63,10 @@ impl Analysis {
     /// # Errors
     /// The file is for another vehicle or approach, or it cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), Failure> {
-        edit::write(file, &self.model, &self.settings, self.changes)
+        let own = std::fs::canonicalize(&self.config).ok();
+        let is_own = own.is_some() && own == std::fs::canonicalize(file).ok();
+        let model = (!is_own).then_some(&self.model);
+        edit::write(file, model, &self.settings, self.changes)
     }
 }
 
@@ -138,6 +142,7 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
     controller.nearest_equilibrium(&mut rest);
     let report = report::Report::new(&model, &settings, &controller, &rest, &found);
     Ok(Analysis {
+        config: options.config.clone(),
         model,
         report,
         settings,
@@ -157,7 +162,7 @@ fn no_controller(model: &Model, arguments: &TuneArguments, error: &ControllerErr
             let table = error.key.split('.').next();
             table.is_some_and(|table| ["pairs", "poles", "gains", "lqr"].contains(&table))
         }
-        _ => true,
+        error => matches!(error, ControllerError::Law(_)),
     };
     if !is_found {
         return model.explain(error).into();
@@ -175,11 +180,14 @@ fn no_controller(model: &Model, arguments: &TuneArguments, error: &ControllerErr
     } else {
         "--poles"
     };
+    let hint = if arguments.lqr.is_some() {
+        ""
+    } else {
+        "\n\nFaster or slower poles may do."
+    };
     Failure::new(
         Exit::Usage,
-        format_args!(
-            "{option} asks for a controller that this vehicle cannot have: {why}\n\nFaster or slower poles may do."
-        ),
+        format_args!("{option} asks for a controller that this vehicle cannot have: {why}{hint}"),
     )
 }
 

@@ -418,13 +418,21 @@ fn parameters_are_written_for_the_vehicle_and_the_approach_that_were_tuned() {
             "tune that vehicle, with --config mine.toml instead",
         ],
     );
-    // Values of the command line count, in the file itself too.
+    // Values of the command line count, unless they change the file itself.
     let heavier = ["--set", "vehicle.bodies.airframe.mass=1.5"];
-    let own = ["--config", "mine.toml", "--bandwidth", "2"];
     fails(
-        &[&own[..], &heavier].concat(),
+        &[&same[..], &heavier].concat(),
         &["error: `mine.toml` is for another vehicle\n"],
     );
+    let own = [
+        "--config",
+        "./mine.toml",
+        "--bandwidth",
+        "2",
+        "--write",
+        "mine.toml",
+    ];
+    tune(&folder, &[&own[..], &heavier].concat(), 0);
     // Of a copy, and of the vehicle's file; names and looks do not matter.
     let named = text.replace("[vehicle]\n", "[vehicle]\nname = \"mine\"\n");
     for config in ["quadcopter", "vehicles/quadcopter.toml"] {
@@ -863,7 +871,7 @@ fn optimal_gains_are_tried_out_and_written() {
         ),
         (
             &["--lqr", "cart = 0.3"],
-            "error: `controller.lqr.errors` cannot be used\n",
+            "error: --lqr asks for a controller that this vehicle cannot have: expected the largest acceptable error of every joint: `cart`, `pole`; that of `pole` is missing",
         ),
         (
             &["--lqr-inputs", "5"],

@@ -27,14 +27,14 @@ pub struct Changes {
     pub approach: bool,
 }
 
-/// Replaces the parts of the file's controller that have changed.
+/// Replaces the parts of the file's controller that have changed; `model` is what was tuned, unless that is this file.
 ///
 /// # Errors
 /// The file is not a configuration that can hold these parameters of this model, or it cannot be read or replaced; it is
 /// then unchanged.
 pub fn write(
     file: &Path,
-    model: &Model,
+    model: Option<&Model>,
     settings: &ControllerSettings,
     changes: Changes,
 ) -> Result<(), Failure> {
@@ -56,7 +56,9 @@ pub fn write(
     })?;
     // An existing error is reported at its place in the user's text.
     config::check_sections(file, &text)?;
-    model.check_same(file, &text, changes.approach)?;
+    if let Some(model) = model {
+        model.check_same(file, &text, changes.approach)?;
+    }
     let mut document: DocumentMut = text.parse().map_err(|error| failed("read", &error))?;
     if put_settings(&mut document, settings, changes).is_none() {
         return Err(Failure::new(
