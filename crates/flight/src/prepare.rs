@@ -487,7 +487,9 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             let mut first = SystemPoint::new(&system.model);
             reference.at(0.0, &mut first)?;
             reference.restart();
-            controller.place_at_rest(&first.configuration)?;
+            controller
+                .place_at_rest(&first.configuration)
+                .map_err(|error| configuration.explain_step(&error))?;
             let closed = ClosedLoop::new(system, &controller, &first.configuration);
             let is_late = controller.delay() > 0.0;
             let mut guidance = Guidance::of_system(system, reference, controller)?;

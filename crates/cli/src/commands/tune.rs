@@ -121,13 +121,15 @@ pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Analysis, Fa
     let model = Model::load(options, !has_pole_spec)?;
     if has_pole_spec && !model.system.rolling.is_empty() {
         let name = model.system.name.clone();
-        return Err(Failure::new(Exit::Usage, AnalysisError::Rolls(name)));
+        let error = AnalysisError::Rolls(name);
+        return Err(model.refuse("vehicle.rolling", error).into());
     }
     // No energies are those of a controller whose model cannot be one.
     if has_pole_spec
-        && let Err(error @ PlantError::Constrained { .. }) = SystemPlant::new(&model.system)
+        && let Err(error @ PlantError::Constrained { key, .. }) = SystemPlant::new(&model.system)
     {
-        return Err(Failure::new(Exit::Usage, error));
+        let key = format!("vehicle.{key}");
+        return Err(model.refuse(&key, error).into());
     }
     let start = model.start()?;
     let (settings, found) = parameters(&model, &start, options, arguments)?;

@@ -7,7 +7,7 @@ use fly_control::governor::Governor;
 use fly_control::plant::SystemPlant;
 use fly_control::settings::SettingsError;
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
-use fly_control::{SystemPoint, Trajectory};
+use fly_control::{StepError, SystemPoint, Trajectory};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::{System, Vehicle};
 
@@ -17,6 +17,7 @@ use super::document::{Document, Fragment, Options};
 use super::estimator::EstimatorSection;
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
 use super::setpoints::SetpointsSection;
+use super::source::SourceSpan;
 use super::tolerance::Tolerance;
 use super::vehicle::{self, Described};
 use super::{controller, reference};
@@ -301,6 +302,21 @@ impl Configuration {
         self.controller
             .build_for_system(system)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
+    }
+
+    /// The key that a failed step of the controller is about, and where it stands.
+    pub fn place_of_step(&self, error: &StepError) -> Option<(&'static str, SourceSpan)> {
+        controller::place_of_step(&self.document, error)
+    }
+
+    /// Why the controller cannot begin; located at the setting at fault.
+    pub(crate) fn explain_step(&self, error: &StepError) -> ConfigError {
+        match self.place_of_step(error) {
+            Some((key, place)) => Diagnostic::new(format!("`{key}` cannot be used"))
+                .at(place, error.to_string())
+                .into(),
+            None => Diagnostic::new(format!("the controller: {error}")).into(),
+        }
     }
 
     /// The reference for a vehicle of one body.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use fly_control::plant::PlantError;
 use fly_control::settings::{
     ActuatorSettings, ApproachSettings, DisturbanceSettings, GovernorSettings, Numbers,
     PreferredInput,
 };
-use fly_control::{ControllerError, ControllerSettings, SettingsError};
+use fly_control::{ControllerError, ControllerSettings, SettingsError, StepError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -14,6 +15,7 @@ use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, show_path};
 use super::section::section;
+use super::source::SourceSpan;
 
 pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigError> {
     let fragment = section(document, "controller")?.ok_or_else(|| {
@@ -65,12 +67,32 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
         ControllerError::NoMass { body } => {
             document.nearest_place(&format!("vehicle.bodies.{body}"))
         }
+        ControllerError::Plant(PlantError::Constrained { key, .. }) => {
+            document.nearest_place(&format!("vehicle.{key}"))
+        }
         _ => document.nearest_place("controller"),
     };
     match place {
         Some(place) => diagnostic.at(place, error.to_string()),
         None => diagnostic.note(error.to_string()),
     }
+}
+
+/// The key that a failed step is about, and where it stands: state feedback computes its gains from the settings of
+/// `[controller]`, where the reference is at rest.
+pub(super) fn place_of_step(
+    document: &Document,
+    error: &StepError,
+) -> Option<(&'static str, SourceSpan)> {
+    let gains = ["controller.lqr", "controller.poles"];
+    let key = match error {
+        StepError::NotAtRest(_) => "reference",
+        StepError::Placement(_) => (gains.into_iter())
+            .find(|key| document.entry(key).is_some())
+            .unwrap_or("controller"),
+        _ => "controller",
+    };
+    Some((key, document.nearest_place(key)?))
 }
 
 /// Reads the settings that a controller keeps when its parameters are replaced, whatever else the section contains.

@@ -1,5 +1,6 @@
 //! A system and its controller, for analysis without a flight.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,6 +107,15 @@ impl Model {
     /// Why there is no controller with settings of this configuration; located at the setting at fault.
     pub fn explain(&self, error: &ControllerError) -> ConfigError {
         controller::explain_controller(&self.document, error).into()
+    }
+
+    /// Why no parameters can be found; located at the key that prevents it.
+    pub fn refuse(&self, key: &str, error: impl fmt::Display) -> ConfigError {
+        let diagnostic = Diagnostic::new("no parameters can be found for this vehicle");
+        match self.document.nearest_place(key) {
+            Some(place) => diagnostic.at(place, error.to_string()).into(),
+            None => diagnostic.note(error.to_string()).into(),
+        }
     }
 
     /// Checks that the text of this configuration file can take parameters found for this model: its system is the

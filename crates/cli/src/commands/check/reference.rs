@@ -139,7 +139,14 @@ pub(super) fn check_system(
             .map_err(|error| error.to_string())?;
         let goal = point.as_reference();
         match controller.step(goal.configuration, goal.velocity, &goal) {
-            Err(error) => Err(format!("at {time:.2} s: {error}")),
+            Err(error) => {
+                let place = configuration.place_of_step(&error);
+                let place = place.map(|(key, place)| format!(" (`{key}`, {place})"));
+                Err(format!(
+                    "at {time:.2} s: {error}{}",
+                    place.unwrap_or_default()
+                ))
+            }
             Ok(step) if !step.unconstrained.iter().all(|input| input.is_finite()) => {
                 Err(format!("at {time:.2} s: no finite input follows it"))
             }

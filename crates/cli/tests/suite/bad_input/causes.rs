@@ -1,5 +1,7 @@
 //! Messages that name the joint, the body or the pair at fault.
 
+use std::fmt::Write as _;
+
 use crate::common::{Folder, contains};
 
 /// Checks this configuration, which must be refused with these words.
@@ -29,12 +31,14 @@ name = 'balls'
         ("upper", ""),
         ("lower", "parent = 'upper'\nposition = [0, 0, -0.5]\n"),
     ] {
-        text += &format!(
-            "[vehicle.bodies.{body}]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n{rest}joint = {{ type = 'spherical', velocity = 'absolute' }}\n"
+        let _ = writeln!(
+            text,
+            "[vehicle.bodies.{body}]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n{rest}joint = {{ type = 'spherical', velocity = 'absolute' }}"
         );
         for component in 0..3 {
-            text += &format!(
-                "[[vehicle.motors]]\nname = '{body} {component}'\njoint = '{body}'\ncomponent = {component}\neffort = 50\n"
+            let _ = writeln!(
+                text,
+                "[[vehicle.motors]]\nname = '{body} {component}'\njoint = '{body}'\ncomponent = {component}\neffort = 50"
             );
         }
     }
@@ -152,5 +156,28 @@ fn a_motor_of_a_joint_that_bears_no_effort() {
             " --> arm.toml:5:1\n",
             "expected a joint that bears an effort, or a motor with its own `effort`; the effort of `shoulder` is limited to 0",
         ],
+    );
+}
+
+/// Without gravity and a cost of the cart, nothing determines its gain.
+#[test]
+fn gains_that_do_not_exist_are_placed() {
+    let folder = Folder::new();
+    let changes = [
+        "--set",
+        "vehicle.gravity=[0,0,0]",
+        "--set",
+        "controller.lqr.errors.cart=inf",
+    ];
+    let arguments = [&["--config", "examples/cart-pole.toml"], &changes[..]].concat();
+    let why = "the gains of state feedback cannot be computed: there are no optimal gains";
+    let (_, stderr) = folder.ends(&arguments, 2);
+    contains(&stderr, "error: `controller.lqr` cannot be used\n");
+    contains(&stderr, "examples/cart-pole.toml:");
+    contains(&stderr, why);
+    let (stdout, _) = folder.ends(&[&["check"], &arguments[..]].concat(), 5);
+    contains(
+        &stdout,
+        "(`controller.lqr`, <shipped>/examples/cart-pole.toml:",
     );
 }

@@ -250,10 +250,10 @@ fn loops() {
         "[[vehicle.loops]]\nto = \"fore\"\ntype = \"point_on_plane\"\n\n[[vehicle.motors]]\njoint = \"shoulder\"",
         "\
 error: this controller cannot fly this vehicle
-  --> arm.toml:26:1
+  --> arm.toml:16:1
    |
-26 | [controller]
-   | ^^^^^^^^^^^^ a controller's model is a tree of bodies, but `arm` has loops: write `loops = []` in `[vehicle]`, and name the whole system in `[backend.sim] vehicle`
+16 | [[vehicle.loops]]
+   | ^^^^^^^^^^^^^^^^^ a controller's model is a tree of bodies, but `arm` has loops: write `loops = []` in `[vehicle]`, and name the whole system in `[backend.sim] vehicle`
 ",
     );
 }
