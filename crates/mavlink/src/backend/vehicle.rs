@@ -19,7 +19,7 @@ use super::airframe::{Airframe, Model, describe};
 use super::autopilot::Autopilot;
 use super::capacity::{self, Line};
 use super::frame::Filler;
-use super::preflight::{Health, Parameters, Record};
+use super::preflight::{CheckedParameters, Health, Record};
 use super::rates;
 use super::session::{LAND, Session, Setup, TERMINATE};
 use super::setpoint::Scaling;
@@ -81,7 +81,7 @@ struct Connected {
 /// The state of a commanded vehicle.
 struct Commanded {
     session: Session,
-    parameters: Parameters,
+    parameters: CheckedParameters,
     record: Record,
     /// Of its attitude loop, of roll and pitch and of yaw, 1/s.
     gains: Option<[f64; 2]>,
@@ -247,9 +247,9 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             let is_down = commanded.waits_for_landing(&mut connected.vehicle);
             commanded.hear_reasons(&mut connected.vehicle);
             let restored = if is_down {
-                Parameters::restore(&mut connected.vehicle, &commanded.record, until)
+                commanded.record.restore(&mut connected.vehicle, until)
             } else {
-                Parameters::remaining(&commanded.record)
+                commanded.record.remaining()
             };
             for line in &restored {
                 tracing::warn!("{line}");
@@ -417,9 +417,9 @@ impl<A: Airframe> MavlinkVehicle<A> {
             .map_or(found.heartbeat, |newest| newest.value)
             .armed();
         let restored = if is_armed {
-            Parameters::remaining(&record)
+            record.remaining()
         } else {
-            Parameters::restore(vehicle, &record, i64::MAX)
+            record.restore(vehicle, i64::MAX)
         };
         for line in &restored {
             tracing::warn!("left by an earlier flight: {line}");
@@ -444,7 +444,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
         self.wait_until_ready(vehicle, autopilot, &mut health);
         let set = self.settings.command;
         let requirements = autopilot.requirements(set);
-        let mut parameters = Parameters::read(vehicle, requirements, health.hears_radio())?;
+        let mut parameters = CheckedParameters::read(vehicle, requirements, health.hears_radio())?;
         if self.settings.set_parameters && is_armed {
             tracing::warn!("the vehicle is armed: its parameters are left as they are");
         } else if self.settings.set_parameters {

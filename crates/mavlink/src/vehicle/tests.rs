@@ -154,7 +154,7 @@ fn survive(seed: u64, bytes: usize) -> Statistics {
     let (mut observer, mut newest, mut answers) = observer();
     let mut commands = Commands::new((255, 190), commands::RETRY);
     let mut parameters = Parameters::new((1, 1), Encoding::CCast);
-    parameters.read_all(0, i64::MAX);
+    parameters.read("P", 0, i64::MAX).unwrap();
     let mut each = |received: Received, sender: &mut Sender| {
         observer.message(received, sender);
         while let Ok(answer) = answers.pop() {

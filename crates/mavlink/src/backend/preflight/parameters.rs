@@ -129,13 +129,13 @@ impl fmt::Display for Checked {
 
 /// All checked parameters.
 #[derive(Debug, Default)]
-pub(crate) struct Parameters {
+pub(crate) struct CheckedParameters {
     pub all: Vec<Checked>,
     /// Results of restoring them.
     pub restored: Vec<String>,
 }
 
-impl Parameters {
+impl CheckedParameters {
     /// The value of one.
     pub fn value(&self, name: &str) -> Option<f64> {
         let found = self.all.iter().find(|c| c.requirement.name == name)?;
@@ -169,7 +169,7 @@ impl Parameters {
         })
     }
 
-    /// Sets what is wrong, keeping the old values in a file until they are [set back](Self::restore).
+    /// Sets what is wrong, keeping the old values in a file until they are [set back](Record::restore).
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -205,10 +205,30 @@ impl Parameters {
         Ok(())
     }
 
+    /// The reasons against arming.
+    pub fn faults(&self) -> impl Iterator<Item = String> + '_ {
+        let faulty =
+            |c: &&Checked| c.requirement.refuses && (c.wanted.is_some() || c.value.is_none());
+        self.all.iter().filter(faulty).map(Checked::to_string)
+    }
+
+    /// Reports what was found.
+    pub fn tell(&self) {
+        for checked in &self.all {
+            match (checked.wanted, checked.value) {
+                (Some(_), _) => tracing::warn!("{checked}"),
+                (None, Some(_)) => tracing::info!("{checked}"),
+                (None, None) => tracing::debug!("{checked}"),
+            }
+        }
+    }
+}
+
+impl Record {
     /// Sets back what the file of an earlier flight or of this one holds, but begins nothing after `until` (ns of `CLOCK_MONOTONIC`). Says what
     /// was done, and keeps the file where that failed.
-    pub fn restore(vehicle: &mut Vehicle, record: &Record, until: i64) -> Vec<String> {
-        let old = match record.read() {
+    pub fn restore(&self, vehicle: &mut Vehicle, until: i64) -> Vec<String> {
+        let old = match self.read() {
             Ok(old) => old,
             Err(error) => return vec![error.message],
         };
@@ -238,7 +258,7 @@ impl Parameters {
             }
         }
         if left.is_empty() {
-            record.remove();
+            self.remove();
             return said;
         }
         for (name, before, _) in &left {
@@ -246,7 +266,7 @@ impl Parameters {
                 "{name} could not be set back to {before}: the next start tries it again"
             ));
         }
-        if let Err(error) = record.write(&left) {
+        if let Err(error) = self.write(&left) {
             said.push(error.message);
         }
         said
@@ -254,8 +274,8 @@ impl Parameters {
 
     /// The changes that remain because the vehicle is armed, one line each. The file stays, and the next start restores
     /// them.
-    pub fn remaining(record: &Record) -> Vec<String> {
-        let old = match record.read() {
+    pub fn remaining(&self) -> Vec<String> {
+        let old = match self.read() {
             Ok(old) => old,
             Err(error) => return vec![error.message],
         };
@@ -266,24 +286,6 @@ impl Parameters {
                 )
             })
             .collect()
-    }
-
-    /// The reasons against arming.
-    pub fn faults(&self) -> impl Iterator<Item = String> + '_ {
-        let faulty =
-            |c: &&Checked| c.requirement.refuses && (c.wanted.is_some() || c.value.is_none());
-        self.all.iter().filter(faulty).map(Checked::to_string)
-    }
-
-    /// Reports what was found.
-    pub fn tell(&self) {
-        for checked in &self.all {
-            match (checked.wanted, checked.value) {
-                (Some(_), _) => tracing::warn!("{checked}"),
-                (None, Some(_)) => tracing::info!("{checked}"),
-                (None, None) => tracing::debug!("{checked}"),
-            }
-        }
     }
 }
 
@@ -304,8 +306,7 @@ pub(crate) fn read(
         tickets.push((ticket, *needed));
     }
     let outcomes = wait(vehicle, &tickets)?;
-    let unanswered =
-        |outcome: &ParameterOutcome| matches!(outcome, ParameterOutcome::Expired { .. });
+    let unanswered = |outcome: &ParameterOutcome| *outcome == ParameterOutcome::Expired;
     if vehicle.statistics().signed > 0 && outcomes.iter().all(unanswered) {
         let why =
             "the vehicle answers nothing: it signs its messages, and `signing_key` is not given";
@@ -402,7 +403,7 @@ mod tests {
         };
         let refuse = Requirement::refuse("GUID_OPTIONS", Rule::Bits(8), "why");
         let warn = Requirement::warn("COM_RCL_EXCEPT", Rule::Bits(4), "why");
-        let parameters = Parameters {
+        let parameters = CheckedParameters {
             all: vec![
                 checked(warn, Some(0), Some(4.0)),
                 checked(warn, None, None),

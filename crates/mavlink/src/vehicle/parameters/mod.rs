@@ -1,16 +1,13 @@
-//! Parameters: read one, set one and read it back, or read all, repeating lost requests. Begun and polled, like
-//! commands.
+//! Parameters: read one, or set one and read it back, repeating lost requests. Begun and polled, like commands.
 
 mod value;
-
-use std::collections::BTreeMap;
 
 use mavlink::types::CharArray;
 
 use super::commands::Ticket;
 use crate::dialect::{
-    MavMessage, MavParamError, PARAM_ERROR_DATA, PARAM_REQUEST_LIST_DATA, PARAM_REQUEST_READ_DATA,
-    PARAM_SET_DATA, PARAM_VALUE_DATA,
+    MavMessage, MavParamError, PARAM_ERROR_DATA, PARAM_REQUEST_READ_DATA, PARAM_SET_DATA,
+    PARAM_VALUE_DATA,
 };
 
 pub use value::{Encoding, ParameterValue};
@@ -19,12 +16,6 @@ const MS: i64 = 1_000_000;
 
 /// An unanswered request is repeated after this, ns.
 const RETRY: i64 = 400 * MS;
-
-/// A list that has not grown for this long (ns) has gaps.
-const QUIET: i64 = 600 * MS;
-
-/// Number of missing parameters requested at once.
-const BATCH: usize = 16;
 
 /// How often a value is set that the vehicle does not accept.
 const SETS: u32 = 3;
@@ -35,13 +26,8 @@ const NAME: usize = 16;
 /// The progress of a read or set operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterOutcome {
-    /// In progress; for a whole list, with the number of values so far.
-    Waiting {
-        /// Values that have arrived.
-        have: usize,
-        /// Values in total, if known.
-        of: Option<usize>,
-    },
+    /// In progress.
+    Waiting,
     /// Read.
     Value(ParameterValue),
     /// Set, and read back as it was set.
@@ -61,16 +47,8 @@ pub enum ParameterOutcome {
     },
     /// The vehicle refuses, for this reason.
     Refused(MavParamError),
-    /// All have been read; see [`Parameters::values`].
-    Complete {
-        /// How many there are.
-        count: usize,
-    },
     /// The deadline passed; a value may or may not have been set.
-    Expired {
-        /// Missing values of a list, if their number is known.
-        missing: Option<usize>,
-    },
+    Expired,
     /// Never begun here.
     Unknown,
 }
@@ -78,7 +56,7 @@ pub enum ParameterOutcome {
 impl ParameterOutcome {
     /// Whether the outcome is final.
     pub fn is_final(&self) -> bool {
-        !matches!(self, Self::Waiting { .. })
+        !matches!(self, Self::Waiting)
     }
 }
 
@@ -111,7 +89,6 @@ enum Kind {
         reads_back: bool,
         sets: u32,
     },
-    All,
 }
 
 struct Operation {
@@ -128,13 +105,7 @@ pub struct Parameters {
     target: (u8, u8),
     encoding: Encoding,
     operations: Vec<Operation>,
-    values: BTreeMap<String, ParameterValue>,
-    /// By index, while a list is read.
-    list: BTreeMap<u16, String>,
-    count: Option<u16>,
-    grown: i64,
     next_ticket: u64,
-    undecodable: u64,
 }
 
 impl Parameters {
@@ -143,12 +114,7 @@ impl Parameters {
             target,
             encoding,
             operations: Vec::new(),
-            values: BTreeMap::new(),
-            list: BTreeMap::new(),
-            count: None,
-            grown: i64::MIN,
             next_ticket: 1,
-            undecodable: 0,
         }
     }
 
@@ -190,36 +156,10 @@ impl Parameters {
         Ok(self.begin(name, kind, now, deadline))
     }
 
-    /// Begins to read all parameters.
-    pub fn read_all(&mut self, now: i64, deadline: i64) -> Ticket {
-        self.list.clear();
-        self.count = None;
-        self.grown = now;
-        self.begin(String::new(), Kind::All, now, deadline)
-    }
-
     /// The progress of an operation.
     pub fn outcome(&self, ticket: Ticket) -> ParameterOutcome {
-        let Some(operation) = self.operations.iter().find(|o| o.ticket == ticket) else {
-            return ParameterOutcome::Unknown;
-        };
-        match (&operation.outcome, &operation.kind) {
-            (ParameterOutcome::Waiting { .. }, Kind::All) => ParameterOutcome::Waiting {
-                have: self.list.len(),
-                of: self.count.map(usize::from),
-            },
-            (outcome, _) => outcome.clone(),
-        }
-    }
-
-    /// The known values, by name.
-    pub fn values(&self) -> &BTreeMap<String, ParameterValue> {
-        &self.values
-    }
-
-    /// Values that arrived but do not fit their type.
-    pub fn undecodable(&self) -> u64 {
-        self.undecodable
+        let found = self.operations.iter().find(|o| o.ticket == ticket);
+        found.map_or(ParameterOutcome::Unknown, |o| o.outcome.clone())
     }
 
     fn begin(&mut self, name: String, kind: Kind, now: i64, deadline: i64) -> Ticket {
@@ -231,53 +171,28 @@ impl Parameters {
             kind,
             deadline,
             due: now,
-            outcome: ParameterOutcome::Waiting { have: 0, of: None },
+            outcome: ParameterOutcome::Waiting,
         });
         ticket
     }
 
     pub(super) fn take(&mut self, m: &PARAM_VALUE_DATA, now: i64) {
-        let Ok(name) = m.param_id.to_str().map(str::to_owned) else {
-            self.undecodable += 1;
+        // Names that are not text, and values that do not fit their type, belong to nothing that was asked for.
+        let Ok(name) = m.param_id.to_str() else {
             return;
         };
         let Some(value) = ParameterValue::decode(m.param_value, m.param_type, self.encoding) else {
-            self.undecodable += 1;
             return;
         };
-        self.values.insert(name.clone(), value);
-        // 65535 means "not part of the list": the echo of a set value, or PX4's hash.
-        if m.param_index < m.param_count && m.param_count != u16::MAX {
-            if self.count.is_some_and(|count| count != m.param_count) {
-                // Some parameters appeared or disappeared, which renumbered others.
-                self.list.clear();
-            }
-            self.count = Some(m.param_count);
-            if self.list.insert(m.param_index, name.clone()).is_none() {
-                self.grown = now;
-            }
-        }
-        let whole = self
-            .count
-            .filter(|&count| self.list.len() == usize::from(count));
-        for operation in self.operations.iter_mut().filter(|o| !o.outcome.is_final()) {
-            match operation.kind {
-                Kind::All => {
-                    if let Some(count) = whole {
-                        let count = usize::from(count);
-                        operation.outcome = ParameterOutcome::Complete { count };
-                    }
-                }
-                _ if operation.name == name => operation.take(value, now),
-                _ => {}
-            }
+        let concerned = |o: &&mut Operation| !o.outcome.is_final() && o.name == name;
+        for operation in self.operations.iter_mut().filter(concerned) {
+            operation.take(value, now);
         }
     }
 
     pub(super) fn take_error(&mut self, m: &PARAM_ERROR_DATA) {
         let name = m.param_id.to_str().unwrap_or_default();
-        let concerned =
-            |o: &&mut Operation| !o.outcome.is_final() && !name.is_empty() && o.name == name;
+        let concerned = |o: &&mut Operation| !o.outcome.is_final() && o.name == name;
         for operation in self.operations.iter_mut().filter(concerned) {
             operation.outcome = ParameterOutcome::Refused(m.error);
         }
@@ -285,27 +200,15 @@ impl Parameters {
 
     /// Ends expired operations and sends what is due; `send` takes a message and its latest time of sending.
     pub(super) fn poll(&mut self, now: i64, mut send: impl FnMut(MavMessage, i64) -> bool) {
-        let missing = self
-            .count
-            .map(|count| usize::from(count).saturating_sub(self.list.len()));
         for operation in self.operations.iter_mut().filter(|o| !o.outcome.is_final()) {
             if now > operation.deadline {
-                let missing = missing.filter(|_| matches!(operation.kind, Kind::All));
-                operation.outcome = ParameterOutcome::Expired { missing };
+                operation.outcome = ParameterOutcome::Expired;
                 continue;
             }
             if now < operation.due {
                 continue;
             }
             let until = operation.deadline.min(now.saturating_add(RETRY));
-            let read = |index: i16, name: &str| {
-                MavMessage::PARAM_REQUEST_READ(PARAM_REQUEST_READ_DATA {
-                    param_index: index,
-                    target_system: self.target.0,
-                    target_component: self.target.1,
-                    param_id: CharArray::from(name),
-                })
-            };
             operation.due = now.saturating_add(RETRY);
             match &mut operation.kind {
                 Kind::Set {
@@ -326,29 +229,14 @@ impl Parameters {
                     }
                 }
                 Kind::Read | Kind::Set { .. } => {
-                    send(read(-1, &operation.name), until);
+                    let read = PARAM_REQUEST_READ_DATA {
+                        param_index: -1,
+                        target_system: self.target.0,
+                        target_component: self.target.1,
+                        param_id: CharArray::from(operation.name.as_str()),
+                    };
+                    send(MavMessage::PARAM_REQUEST_READ(read), until);
                 }
-                Kind::All => match self.count {
-                    None => {
-                        let list = PARAM_REQUEST_LIST_DATA {
-                            target_system: self.target.0,
-                            target_component: self.target.1,
-                        };
-                        // Over a radio, the first answers take longer than those to a single request.
-                        operation.due = now.saturating_add(2 * QUIET);
-                        send(MavMessage::PARAM_REQUEST_LIST(list), until);
-                    }
-                    Some(_) if now < self.grown.saturating_add(QUIET) => {
-                        operation.due = self.grown.saturating_add(QUIET);
-                    }
-                    Some(count) => {
-                        let holes = (0..count).filter(|index| !self.list.contains_key(index));
-                        for hole in holes.take(BATCH) {
-                            let index = i16::try_from(hole).unwrap_or(i16::MAX);
-                            send(read(index, ""), until);
-                        }
-                    }
-                },
             }
         }
     }
@@ -358,7 +246,6 @@ impl Operation {
     /// Processes a value of this name.
     fn take(&mut self, has: ParameterValue, now: i64) {
         match &mut self.kind {
-            Kind::All => {}
             Kind::Read => self.outcome = ParameterOutcome::Value(has),
             Kind::Set {
                 value,

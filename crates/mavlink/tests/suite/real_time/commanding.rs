@@ -87,7 +87,6 @@ fn expected() -> Vec<(&'static str, u32, String)> {
         ("COMMAND_LONG", 76, format!("{target},\"command\":176,\"confirmation\":0,\"param1\":1,\"param2\":6,\"param3\":0.5,\"param4\":0,\"param5\":-4,\"param6\":5,\"param7\":7")),
         ("COMMAND_INT", 75, format!("{target},\"frame\":3,\"command\":192,\"current\":0,\"autocontinue\":0,\"param1\":-1,\"param2\":1,\"param3\":0,\"param4\":0.25,\"x\":473977418,\"y\":-85455939,\"z\":12.5")),
         ("PARAM_REQUEST_READ", 20, format!("{target},\"param_id\":\"SIXTEEN_LETTERS_\",\"param_index\":-1")),
-        ("PARAM_REQUEST_LIST", 21, target.to_owned()),
         ("PARAM_SET", 23, format!("{target},\"param_id\":\"GUID_TIMEOUT\",\"param_value\":4.5,\"param_type\":9")),
         // The time is our clock's.
         ("TIMESYNC", 111, "\"tc1\":0,\"ts1\":@".to_owned()),
@@ -115,7 +114,6 @@ fn send_everything(vehicle: &mut Vehicle) {
     let now = monotonic();
     let parameters = vehicle.parameters().unwrap();
     parameters.read("SIXTEEN_LETTERS_", now, soon).unwrap();
-    parameters.read_all(now, soon);
     let value = ParameterValue::F32(4.5);
     parameters.set("GUID_TIMEOUT", value, now, soon).unwrap();
     vehicle.poll(now);
