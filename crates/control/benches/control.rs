@@ -197,7 +197,7 @@ impl Bench {
     /// A step of a quadcopter whose rotors lag, with and without commands that lead, and a prediction of its state over a delay of 30 ms.
     fn actuators(&self) {
         let text = common::lagging(QUADCOPTER, [0.03; 2], 0.0);
-        let mut random = common::Random(57);
+        let mut random = common::Random::new(57);
         let motions: Vec<_> = (0..1000)
             .map(|_| (random.state(), random.reference()))
             .collect();
@@ -283,7 +283,7 @@ impl Bench {
         );
         let mut template = controller.template().clone();
         let mut desired = DesiredMotion::of_dof(nalgebra::Const);
-        let mut random = common::Random(51);
+        let mut random = common::Random::new(51);
         let motions: Vec<_> = (0..1000)
             .map(|_| (PairKinematics::from(&random.state()), random.reference()))
             .collect();
@@ -301,7 +301,7 @@ impl Bench {
     /// A whole step of a system with eleven degrees of freedom and as many inputs, limits inactive.
     fn system(&self, approach: &str) {
         let mut controller = eleven::controller(approach, f64::INFINITY);
-        let mut random = common::Random(53);
+        let mut random = common::Random::new(53);
         let mut motion = || eleven::motion(controller.model(), || random.next());
         let motions: Vec<_> = (0..200).map(|_| (motion(), motion())).collect();
         self.measure("system11", &format!("step_{approach}"), |time| {

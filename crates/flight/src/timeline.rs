@@ -166,6 +166,7 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fly_testing::Random;
 
     const HOUR: i64 = 3_600_000_000_000;
     const GAP: i64 = 154;
@@ -248,15 +249,11 @@ mod tests {
 
     #[test]
     fn ticks_always_advance() {
-        // Arbitrary times from a small generator.
-        let mut seed = 1_u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            seed >> 33
-        };
+        // Arbitrary times.
+        let mut random = Random::new(1);
         let (mut timeline, mut last) = (begun(false), 1000);
         for _ in 0..100_000 {
-            let (kind, amount) = (next() % 8, i64::try_from(next() % 300).unwrap_or(0));
+            let (kind, amount) = (random.below(8), random.below(300).cast_signed());
             let raw = match kind {
                 0 => last + HOUR,
                 1 => last - HOUR,

@@ -125,6 +125,7 @@ fn middle(index: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fly_testing::Random;
 
     #[test]
     fn buckets_cover_the_range_without_a_gap() {
@@ -157,14 +158,11 @@ mod tests {
 
     #[test]
     fn percentiles_agree_with_sorted_samples() {
-        // A long-tailed sample from a small linear congruential generator.
-        let mut state = 12_345_u64;
+        // A long-tailed sample.
+        let mut random = Random::new(12_345);
         let mut samples: Vec<u64> = (0..20_000)
             .map(|_| {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
+                let uniform = 0.5 * (random.number() + 1.0);
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let sample = (2000.0 / (1.0 - 0.9999 * uniform)) as u64;
                 sample

@@ -1,5 +1,5 @@
-//! Test-only helpers: the malloc counter, golden files, skipped tests, builds without std, logs compared byte for byte, Python with
-//! packages of PyPI.
+//! Test-only helpers: the malloc counter, random numbers, golden files, skipped tests, builds without std, logs compared byte for byte,
+//! Python with packages of PyPI.
 //!
 //! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
 //! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
@@ -18,10 +18,12 @@ mod malloc;
 pub mod mcap;
 mod no_std;
 mod python;
+mod random;
 
 pub use malloc::count;
 pub use no_std::builds_without_std;
 pub use python::python;
+pub use random::Random;
 
 /// Runs `action` and counts the allocations of this thread in it, including reallocations, from any source: Rust code,
 /// C code, loaded libraries. Deallocations are not counted.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use fly_testing::Random;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
@@ -233,7 +234,7 @@ fn kill(rounds: u32) {
     folder.write("plan.toml", &PLAN.replace("flights = 9", "flights = 60"));
     folder.ends(&["sweep", "plan.toml", "--out", "whole"], 0);
     let expected = tables(&folder, "whole");
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = Random::new(0x2545_f491_4f6c_dd1d);
     let (mut killed, mut before) = (0, BTreeSet::new());
     let journal = folder.path("plan.journal");
     while killed < rounds {
@@ -244,10 +245,7 @@ fn kill(rounds: u32) {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        std::thread::sleep(Duration::from_millis(random % 400));
+        std::thread::sleep(Duration::from_millis(random.below(400)));
         child.kill().unwrap();
         if let Some(code) = child.wait().unwrap().code() {
             // It had ended already: start over.

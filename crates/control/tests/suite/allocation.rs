@@ -56,7 +56,7 @@ fn kkt(
 
 #[test]
 fn active_set_satisfies_the_conditions_of_optimality() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let (mut worst, mut met) = (0.0_f64, 0);
     for problem in 0..300 {
         let p = 2 + problem % 7;
@@ -87,7 +87,7 @@ fn active_set_satisfies_the_conditions_of_optimality() {
 
 #[test]
 fn a_warm_start_changes_nothing() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for problem in 0..100 {
         let p = 3 + problem % 5;
         let (limits, metric) = (random.limits(p, 12), random.metric(p));
@@ -108,7 +108,7 @@ fn a_warm_start_changes_nothing() {
 
 #[test]
 fn a_changed_metric_or_bound_is_taken_over() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     for problem in 0..100 {
         let p = 3 + problem % 4;
         let (limits, metric) = (random.limits(p, 9), random.metric(p));
@@ -147,7 +147,7 @@ fn a_corner_where_many_rows_meet_does_not_cycle() {
     });
     let limits = Limits::new(rows, DVector::from_element(faces, 1.0), DVector::zeros(3)).unwrap();
     let metric = DMatrix::identity(3, 3);
-    let mut random = Random(17);
+    let mut random = Random::new(17);
     let mut solver = ActiveSet::new(&limits, &metric).unwrap();
     for _ in 0..200 {
         let desired = DVector::from_vec(vec![random.next() * 0.5, random.next() * 0.5, 3.0]);
@@ -187,7 +187,7 @@ fn limits_without_a_point_give_the_least_violation() {
 
 #[test]
 fn an_input_that_is_not_finite_keeps_the_last_answer() {
-    let mut random = Random(19);
+    let mut random = Random::new(19);
     let (limits, metric) = (random.limits(3, 2), random.metric(3));
     let mut solver = ActiveSet::new(&limits, &metric).unwrap();
     let (mut before, mut after) = ([0.0; 3], [0.0; 3]);
@@ -205,7 +205,7 @@ fn an_input_that_is_not_finite_keeps_the_last_answer() {
 
 #[test]
 fn what_does_not_fit_is_refused_with_numbers() {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let limits = random.limits(3, 0);
     let flat = DMatrix::from_element(3, 3, 1.0);
     assert_eq!(
@@ -315,7 +315,7 @@ fn two_sided_kkt(
 
 #[test]
 fn redundant_parallel_and_equal_rows_between_moving_bounds() {
-    let mut random = Random(37);
+    let mut random = Random::new(37);
     let (mut worst, mut most) = (0.0_f64, 0);
     for problem in 0..400 {
         let p = 1 + problem % 8;
@@ -370,7 +370,7 @@ fn redundant_parallel_and_equal_rows_between_moving_bounds() {
 
 #[test]
 fn a_hundred_thousand_warm_steps_drift_nowhere() {
-    let mut random = Random(41);
+    let mut random = Random::new(41);
     let (limits, metric) = (random.limits(6, 21), random.metric(6));
     let mut warm = ActiveSet::new(&limits, &metric).unwrap();
     let mut desired = DVector::zeros(6);
@@ -430,7 +430,7 @@ fn excess(bounds: &[([f64; 2], f64)], u: [f64; 2]) -> f64 {
 
 #[test]
 fn where_nothing_is_inside_the_largest_violation_is_least() {
-    let mut random = Random(43);
+    let mut random = Random::new(43);
     let mut met = 0;
     for _ in 0..300 {
         let bounds: Vec<([f64; 2], f64)> = (0..7)
@@ -474,7 +474,7 @@ fn where_nothing_is_inside_the_largest_violation_is_least() {
 
 #[test]
 fn a_target_far_away_is_met_within_the_limits() {
-    let mut random = Random(47);
+    let mut random = Random::new(47);
     for problem in 0..200 {
         let p = 2 + problem % 6;
         let (limits, metric) = (random.limits(p, 3 + problem % 20), random.metric(p));
@@ -626,7 +626,7 @@ mod with_osqp {
 
     #[test]
     fn both_solvers_agree_on_random_problems() {
-        let mut random = Random(29);
+        let mut random = Random::new(29);
         let mut worst = 0.0_f64;
         for problem in 0..300 {
             let p = 2 + problem % 7;
@@ -651,7 +651,7 @@ mod with_osqp {
     /// Finite inputs that overflow on the way, and what follows them.
     #[test]
     fn an_overflow_does_not_outlast_its_call() {
-        let mut random = Random(37);
+        let mut random = Random::new(37);
         let (limits, metric) = (random.limits(4, 10), random.metric(4) * 1e3);
         let mut exact = ActiveSet::new(&limits, &metric).unwrap();
         let mut splitting = Osqp::new(&limits, &metric).unwrap();
@@ -675,7 +675,7 @@ mod with_osqp {
     /// The unit of the metric says nothing of the optimum.
     #[test]
     fn a_small_metric_has_the_same_optimum() {
-        let mut random = Random(41);
+        let mut random = Random::new(41);
         for power in [-40, -12, -6, 6, 12] {
             let (limits, metric) = (random.limits(4, 8), random.metric(4));
             let scaled = &metric * 10_f64.powi(power);
@@ -713,7 +713,7 @@ mod with_osqp {
     #[test]
     fn the_same_calls_give_the_same_bits() {
         let run = || {
-            let mut random = Random(31);
+            let mut random = Random::new(31);
             let (limits, metric) = (random.limits(6, 21), random.metric(6));
             let mut solver = Osqp::new(&limits, &metric).unwrap();
             let mut bits = Vec::new();

@@ -22,7 +22,7 @@ fn a_step_with_active_set_allocates_nothing() {
                 "approach = '{approach}'\nallocation = 'active_set'\ninput_rate_limit = 1000"
             );
             let mut controller = controller(description, &keys, pair);
-            let mut random = Random(41);
+            let mut random = Random::new(41);
             controller.step(&random.state(), &random.reference());
             let mut saturated = 0;
             for _ in 0..200 {
@@ -43,7 +43,7 @@ fn the_monitor_allocates_nothing() {
     for (description, pair) in [(TRICOPTER, TRICOPTER_PAIR), (QUADCOPTER, QUADCOPTER_POLES)] {
         let mut controller = controller(description, "allocation = 'active_set'", pair);
         let mut monitor = LyapunovMonitor::new(LyapunovGuarantee::Always, controller.input_dim());
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         for i in 0..50 {
             let (state, reference) = (random.state(), random.reference());
             controller.step(&state, &reference);
@@ -61,7 +61,7 @@ fn the_monitor_allocates_nothing() {
 fn a_step_of_a_whole_system_allocates_nothing() {
     for approach in ["particle", "body", "energy"] {
         let mut controller = eleven::controller(approach, 20.0);
-        let mut random = Random(12);
+        let mut random = Random::new(12);
         let mut limited = 0;
         for _ in 0..50 {
             let [x, xi, _] = eleven::motion(controller.model(), || random.next());
@@ -125,7 +125,7 @@ fn no_trajectory_allocates() {
 #[test]
 fn osqp_allocates_only_where_limits_are_met() {
     let mut controller = controller(TRICOPTER, "allocation = 'osqp'", TRICOPTER_PAIR);
-    let mut random = Random(43);
+    let mut random = Random::new(43);
     controller.step(&random.state(), &random.reference());
     let (mut free, mut most, mut calls) = (0, 0, 0);
     for _ in 0..300 {

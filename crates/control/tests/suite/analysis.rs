@@ -73,7 +73,7 @@ fn the_largest_lags_are_those_found_by_simulation() {
 
 #[test]
 fn the_largest_lags_are_those_of_routh() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for i in 0..4 {
         // All feedback of a quadcopter goes through its rotors: T s^5 + s^4 + p3 s^3 + p2 s^2 + p1 s + p0 across,
         // T s^3 + s^2 + d/m s + k/m with d/k = p1/p0 upwards, and the same about the vertical.
@@ -410,7 +410,7 @@ fn balance(
     let mut controller: Controller = controller(description, keys, tables);
     let guarantee = controller.lyapunov_guarantee();
     let mut monitor = LyapunovMonitor::new(guarantee, controller.input_dim());
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut state = State {
         pose: SE3::exp(&random.vector6(0.2)),
         twist: random.vector6(0.2),

@@ -90,7 +90,7 @@ fn the_energy_rate_of_a_hinge() {
         energies,
     };
     let mut desired = Desired::new(model, Approach::Particle, vec![pair], Box::new(JointMap));
-    let mut random = Random(960);
+    let mut random = Random::new(960);
     let (mut falls, mut rises) = (0, 0);
     for _ in 0..200 {
         let [q, w, q_R, w_R, a_R] = [2.5, 6.0, 2.5, 6.0, 9.0].map(|size| random.next() * size);
@@ -166,7 +166,7 @@ fn moments(weights: [f64; 3]) -> Pair {
 #[test]
 fn small_errors_of_an_attitude_about_a_moving_reference() {
     let [Pi, Upsilon, Theta] = [&STIFFNESS, &DAMPING, &INERTIA].map(matrix);
-    let mut random = Random(105);
+    let mut random = Random::new(105);
     for approach in APPROACHES {
         let desired = one_body(Joint::spherical(), approach, moments([0.0; 3]), |_| {
             Box::new(JointMap)
@@ -243,7 +243,7 @@ fn attitude_law(approach: &str) -> Controller<fly_control::plant::SystemPlant> {
 fn laws_of_the_literature_are_special_cases() {
     let [_, Upsilon, J] = [&STIFFNESS, &DAMPING, &INERTIA].map(matrix);
     let P = hat_matrix3(&matrix(&STIFFNESS));
-    let mut random = Random(1989);
+    let mut random = Random::new(1989);
     let mut differ = 0;
     for approach in ["body", "energy"] {
         let mut law = attitude_law(approach);
@@ -296,7 +296,7 @@ fn laws_of_the_literature_are_special_cases() {
 #[test]
 fn translation_is_decoupled_from_rotation_in_space() {
     let (k, d, m) = (3.0, 2.0, 1.5);
-    let mut random = Random(117);
+    let mut random = Random::new(117);
     for (approach, transport) in [
         (Approach::Particle, Transport::Adjoint),
         (Approach::Body, Transport::Adjoint),
@@ -378,7 +378,7 @@ fn translation_is_decoupled_from_rotation_in_space() {
 /// (5.114b) the velocity is that of the reference; the print has the body's.
 #[test]
 fn particles_of_a_body_in_the_plane() {
-    let mut random = Random(5114);
+    let mut random = Random::new(5114);
     let places: Vec<_> = (0..5)
         .map(|_| Vector3::new(random.next(), random.next(), 0.0))
         .collect();
@@ -486,7 +486,7 @@ fn determinants_of_an_arm() {
     };
     let map = Box::new(PairMap::new(&model, Transport::Adjoint, 0));
     let mut desired = Desired::new(model, Approach::Energy, vec![pair], map);
-    let mut random = Random(135);
+    let mut random = Random::new(135);
     for _ in 0..50 {
         let at = Moment::new(&desired.model, &mut random);
         desired.at(&at.x, &at.xi, &at.goal());
@@ -529,7 +529,7 @@ fn the_matching_force_of_the_aircraft_in_the_plane() {
     let (h_bar, s_bar, m_bar) = (placed.stiffness_height, placed.mass_height, placed.mass);
     let complement = DMatrix::from_column_slice(3, 1, &[1.0, 0.0, -m * eps / J]);
 
-    let mut random = Random(158);
+    let mut random = Random::new(158);
     for approach in APPROACHES {
         let pair = SystemPair {
             a: BodyId::WORLD,
@@ -619,7 +619,7 @@ fn at_rest(random: &mut Random) -> (State<f64>, ReferencePoint, Matrix3<f64>) {
 fn the_matching_force_of_a_quadcopter() {
     let controller = controller(QUADCOPTER, "allocation = 'none'", QUADCOPTER_POLES);
     let [_, h, _, inertia_z, stiffness_z] = parameters(&controller);
-    let mut random = Random(170);
+    let mut random = Random::new(170);
     for _ in 0..50 {
         let (state, goal, R_E) = at_rest(&mut random);
         let w = angular(&state.twist);
@@ -661,7 +661,7 @@ fn the_matching_force_of_a_bicopter() {
         inertia_z - lever * ((T.x - T.z) / T.y * eps[0] - eps[1]),
         inertia_z - lever * ((T.y - T.z) / T.x * eps[1] - eps[0]),
     ];
-    let mut random = Random(177);
+    let mut random = Random::new(177);
     for _ in 0..50 {
         let (state, goal, R_E) = at_rest(&mut random);
         let w = angular(&state.twist);

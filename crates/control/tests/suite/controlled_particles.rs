@@ -82,7 +82,7 @@ fn state(motion: &[DVector<f64>; 3]) -> ParticleState<'_> {
 /// (5.4): no other acceleration leaves less, weighted by 1/m.
 #[test]
 fn what_is_left_is_least() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for _ in 0..5 {
         let sample = Sample::new(&mut random);
         let particles = sample.particles();
@@ -114,7 +114,7 @@ fn what_is_left_is_least() {
 /// dW/dt by both forms of (5.10), and by differences along the closed loop.
 #[test]
 fn the_energy_changes_as_it_should() {
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     let mut rises = 0;
     for _ in 0..30 {
         let sample = Sample::new(&mut random);
@@ -195,7 +195,7 @@ fn the_energy_changes_as_it_should() {
 /// V and its gradients by both configurations, Konz (5.7c), against derivatives; and D' against them.
 #[test]
 fn forces_are_derivatives() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let sample = Sample::new(&mut random);
     let particles = sample.particles();
     let [own, goal] = [(); 2].map(|()| motion(&sample.model, &mut random));
@@ -243,7 +243,7 @@ fn forces_are_derivatives() {
 /// The template of pairs, whose moments are those of the particles, body by body.
 #[test]
 fn bodies_are_their_particles() {
-    let mut random = Random(14);
+    let mut random = Random::new(14);
     for _ in 0..5 {
         let sample = Sample::new(&mut random);
         let particles = sample.particles();
@@ -305,7 +305,7 @@ fn bodies_are_their_particles() {
 #[test]
 fn the_forces_of_a_body_written_out() {
     use fly_lie::operators::{double_vee3, hat3, vee_matrix3};
-    let mut random = Random(16);
+    let mut random = Random::new(16);
     for _ in 0..10 {
         let model = Model::builder().body(Body::new("body", Joint::free()));
         let model = model.build().expect("a body");
@@ -509,7 +509,7 @@ fn the_monitor_knows_what_the_reference_takes() {
 
 #[test]
 fn weights_are_checked() {
-    let mut random = Random(15);
+    let mut random = Random::new(15);
     let sample = Sample::new(&mut random);
     let points = || BodyPoints::new(sample.model.clone(), sample.points.clone()).expect("points");
     let [masses, dampings, _] = sample.weights.clone();

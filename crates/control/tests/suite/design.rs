@@ -481,7 +481,7 @@ fn random_model(random: &mut Random, dof: usize, inputs: usize) -> LinearModel {
 /// More inputs than states, or some that do the same as others, as those of coplanar rotors.
 #[test]
 fn state_feedback_bears_dependent_inputs() {
-    let mut random = Random(66);
+    let mut random = Random::new(66);
     for (n, p, rank) in [(1, 3, 1), (3, 8, 3), (4, 6, 2), (6, 8, 4), (3, 2, 1)] {
         let mut model = random_model(&mut random, n, rank);
         model.inputs *= DMatrix::from_fn(rank, p, |_, _| random.next());
@@ -497,7 +497,7 @@ fn state_feedback_bears_dependent_inputs() {
 /// Poles that rounding moves are an error, and with several inputs there are few.
 #[test]
 fn state_feedback_does_not_miss_a_pole_silently() {
-    let mut random = Random(55);
+    let mut random = Random::new(55);
     let (mut placed, mut refused) = ([0; 2], [0; 2]);
     for case in 0..120 {
         let n = 2 + case % 6;
@@ -530,7 +530,7 @@ fn state_feedback_does_not_miss_a_pole_silently() {
 
 #[test]
 fn state_feedback_places_all_poles_of_random_systems() {
-    let mut random = Random(77);
+    let mut random = Random::new(77);
     let mut count = 0;
     for n in 1..=4 {
         for p in 1..=n {

@@ -305,7 +305,7 @@ fn neither_step_nor_reference_allocates() {
     for (description, pair) in [(QUADCOPTER, QUADCOPTER_POLES), (TRICOPTER, TRICOPTER_PAIR)] {
         let text = any_drag(description);
         let mut controller = controller(&text, "allocation = 'active_set'", pair);
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         controller.step(&random.state(), &random.reference());
         let mut reference = planned(&vehicle(&text), REFERENCES[3]);
         let state = random.state();

@@ -57,7 +57,7 @@ fn u0<T: RealField + Copy>(approach: Approach, pose: &SE3<f64>, xi: &Vector6<f64
 
 #[test]
 fn dual_numbers_differentiate_the_law() {
-    let mut random = Random(20_211_105);
+    let mut random = Random::new(20_211_105);
     for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
         let (pose, xi) = (random.pose(), random.vector6(1.0));
         let rates = u0(approach, &pose, &xi, Dual64::new(0.0, 1.0)).map(|u| u.eps);
@@ -77,7 +77,7 @@ fn dual_numbers_differentiate_the_law() {
 #[test]
 fn the_matching_force_is_the_same_for_sizes_known_to_the_compiler() {
     let controller = controller(QUADCOPTER, "", QUADCOPTER_POLES);
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let (state, reference) = (random.state(), random.reference());
     let expected = controller.matching_force(&state, &reference).unwrap();
     let desired = controller.template().mass_matrix();
@@ -128,7 +128,7 @@ fn difference_in_single_precision<const P: usize>(size: f64) -> f64 {
     let limits = Limits::between(SMatrix::identity(), &zero, &full, full / 2.0).unwrap();
     let mut exact: ActiveSet<f64, Const<P>, Const<P>> = law.active_set(&limits, &metric).unwrap();
     let mut single: ActiveSet<f32, Const<P>, Const<P>> = law.active_set(&limits, &metric).unwrap();
-    let mut random = Random(20_260_101);
+    let mut random = Random::new(20_260_101);
     let mut worst = 0.0_f64;
     for _ in 0..2000 {
         let desired: [f64; P] = std::array::from_fn(|_| most * (0.5 + 2.0 * random.next()));
@@ -199,7 +199,7 @@ fn limits_that_a_point_satisfies_are_never_infeasible() {
         Limits::between(SMatrix::identity(), &SVector::zeros(), &full, full / 2.0).unwrap();
     let mut solver: ActiveSet<f32, Const<6>, Const<6>> =
         ActiveSet::new(&limits, &SMatrix::identity()).unwrap();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..200 {
         let factor = SMatrix::from_fn(|_, j| convert(random.next() * WEIGHTS[j]));
         solver

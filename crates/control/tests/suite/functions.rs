@@ -151,7 +151,7 @@ fn an_attitude_is_that_of_its_pair() {
     let mut template = FunctionTemplate::energy_based(&model, Attitude);
     let pairs = vec![attitude_pair(&model)];
     let mut by_pair = Desired::new(model.clone(), Approach::Energy, pairs, Box::new(JointMap));
-    let mut random = Random(46);
+    let mut random = Random::new(46);
     for _ in 0..30 {
         let at = Moment::new(&model, &mut random);
         let found = evaluate(&mut template, &model, &at.x, &at.xi, &at.goal());
@@ -243,7 +243,7 @@ fn a_point_of_an_arm_is_that_of_its_pair() {
     let weights = [1.3, 7.0].map(|w| DMatrix::identity(2, 2) * w);
     let [inertia, damping] = weights;
     let mut by_particles = FunctionTemplate::particle_based(&model, Tool, inertia, damping);
-    let mut random = Random(129);
+    let mut random = Random::new(129);
     let mut count = 0;
     for _ in 0..40 {
         let at = Moment::new(&model, &mut random);
@@ -346,7 +346,7 @@ fn particles_are_the_pair_of_their_moment() {
     };
     let mut template =
         FunctionTemplate::particle_based(&model, Distances, weights(1.0), weights(3.0));
-    let mut random = Random(511);
+    let mut random = Random::new(511);
     for _ in 0..20 {
         let at = Moment::new(&model, &mut random);
         let found = evaluate(&mut template, &model, &at.x, &at.xi, &at.goal());
@@ -410,7 +410,7 @@ fn energy_changes_as_it_should(energies: Stiffening) {
     let model = hinges(2);
     let template = FunctionTemplate::energy_based(&model, energies);
     let template = std::cell::RefCell::new(template);
-    let mut random = Random(555);
+    let mut random = Random::new(555);
     for _ in 0..20 {
         let at = Moment::new(&model, &mut random);
         let motion = evaluate(
@@ -514,7 +514,7 @@ fn a_controller_flies_functions() {
     assert_eq!(unfit, LyapunovGuarantee::AtRest(Approach::Energy));
 
     let mut template = FunctionTemplate::energy_based(&system.model, Stiffening { foreign: 0.0 });
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for _ in 0..10 {
         let at = Moment::new(&system.model, &mut random);
         let step = law.step(&at.x, &at.xi, &at.goal()).expect("a step");

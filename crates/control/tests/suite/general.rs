@@ -91,7 +91,7 @@ const KINDS: [Kind; 2] = [GeneralPair::particle, GeneralPair::body];
 
 #[test]
 fn ten_of_the_numbers_give_the_energies_of_a_pair() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let ten = |random: &mut Random| {
         let points = (0..6).map(|_| (1.1 + random.next(), Vector3::from_fn(|_, _| random.next())));
         SecondMoment::from_points(points.collect::<Vec<_>>())
@@ -142,7 +142,7 @@ fn ten_of_the_numbers_give_the_energies_of_a_pair() {
 
 #[test]
 fn forces_are_gradients_and_rates_are_powers() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for _ in 0..50 {
         let pair = pair(&mut random);
         let state = state(&mut random);
@@ -190,7 +190,7 @@ fn forces_are_gradients_and_rates_are_powers() {
 
 #[test]
 fn the_matrix_is_the_hessian() {
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     let pair = pair(&mut random);
     let h = 1e-4;
     for kind in KINDS {

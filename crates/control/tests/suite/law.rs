@@ -18,7 +18,7 @@ use nalgebra::{Matrix6, Matrix6xX};
 #[test]
 fn a_fully_actuated_vehicle_realises_its_template() {
     let vehicle = vehicle(TRICOPTER);
-    let mut random = Random(21);
+    let mut random = Random::new(21);
     for approach in ["particle", "body", "energy"] {
         let keys = format!("approach = '{approach}'\nallocation = 'none'");
         let mut controller = controller(TRICOPTER, &keys, TRICOPTER_PAIR);
@@ -41,7 +41,7 @@ fn a_fully_actuated_vehicle_realises_its_template() {
 fn an_underactuated_vehicle_realises_it_up_to_the_matching_force() {
     let vehicle = vehicle(QUADCOPTER);
     let mut controller = controller(QUADCOPTER, "allocation = 'none'", QUADCOPTER_POLES);
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     for step in 0..20 {
         if step == 10 {
             // The same with an input that is stuck.
@@ -89,7 +89,7 @@ fn the_input_does_not_know_a_common_factor() {
         settings.build(&vehicle(TRICOPTER)).unwrap()
     };
     let (mut one, mut many) = (scaled(1.0), scaled(37.0));
-    let mut random = Random(25);
+    let mut random = Random::new(25);
     let mut saturated = 0;
     for _ in 0..100 {
         let (state, reference) = (random.state(), random.reference());
@@ -175,7 +175,7 @@ fn a_centre_of_mass_off_the_origin_changes_nothing() {
         fly_lie::SO3::identity(),
         nalgebra::Vector3::new(0.02, -0.01, 0.05),
     );
-    let mut random = Random(27);
+    let mut random = Random::new(27);
     for i in 0..40 {
         let t = f64::from(i) * 0.1;
         // The state near the reference, of the centre of mass and of the shifted origin.
@@ -237,7 +237,7 @@ fn the_same_frames_give_the_same_bits() {
         let run = || {
             let keys = format!("allocation = '{allocation}'");
             let mut controller = controller(TRICOPTER, &keys, TRICOPTER_PAIR);
-            let mut random = Random(29);
+            let mut random = Random::new(29);
             let mut bits = Vec::new();
             for _ in 0..200 {
                 let step = controller.step(&random.state(), &random.reference());
@@ -252,7 +252,7 @@ fn the_same_frames_give_the_same_bits() {
 #[test]
 fn a_state_that_is_not_finite_keeps_the_last_input() {
     let mut controller = controller(TRICOPTER, "allocation = 'active_set'", TRICOPTER_PAIR);
-    let mut random = Random(31);
+    let mut random = Random::new(31);
     let (mut state, reference) = (random.state(), random.reference());
     let before = controller.step(&state, &reference).clone();
     assert!(before.saturated());
@@ -314,7 +314,7 @@ fn inputs_change_no_faster_than_their_rate() {
         }
         let keys = format!("allocation = '{allocation}'\ninput_rate_limit = 40");
         let mut limited = controller(QUADCOPTER, &keys, QUADCOPTER_POLES);
-        let mut random = Random(33);
+        let mut random = Random::new(33);
         let (mut before, mut held, mut free) = (None, 0, 0);
         for i in 0..400 {
             // The time between frames changes, the states jump.
@@ -425,7 +425,7 @@ fn a_vehicle_with_a_rotor_twice_shares_its_thrust() {
         let description = QUADCOPTER.to_owned() + more;
         settings.build(&vehicle(&description)).unwrap()
     });
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut one, mut two) = (quadcopter, twice);
     for _ in 0..100 {
         let (state, goal) = (random.state(), random.reference());

@@ -83,7 +83,7 @@ fn random(n: usize, p: usize, random: &mut Random) -> DMatrix<f64> {
 
 #[test]
 fn the_cost_is_that_of_the_motion() {
-    let mut numbers = Random(11);
+    let mut numbers = Random::new(11);
     for case in 0..60 {
         let n = 1 + case % 5;
         let p = 1 + case % 3;
@@ -151,7 +151,7 @@ fn the_cost_is_that_of_the_motion() {
 
 #[test]
 fn riccati_residuals_are_rounding() {
-    let mut numbers = Random(12);
+    let mut numbers = Random::new(12);
     for case in 0..200 {
         let m = 1 + case % 6;
         let A = random(m, m, &mut numbers) * 10.0_f64.powf(2.0 * numbers.next());

@@ -137,7 +137,7 @@ impl Case {
 }
 
 fn sample(cases: usize, seed: u64, mut check: impl FnMut(&Case, &mut Random)) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     for i in 0..cases {
         let rank = 1 + i % 6;
         let inputs = rank + i / 6 % (17 - rank);
@@ -160,7 +160,7 @@ fn accelerations_of_a_hundred_thousand_vehicles() {
 /// `u0 = H_N^-1 (g + eps N u_ref)` as it is printed, for an eps of any size.
 #[test]
 fn every_eps_gives_the_same_input() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let case = Case::new(&mut random, 4, 7);
     let [mut law, _] = case.laws();
     let u0 = case.u0(&mut law);
@@ -301,7 +301,7 @@ fn solve(law: &mut Law, limits: &Limits, u0: &DVector<f64>) -> DVector<f64> {
 
 #[test]
 fn the_optimum_at_limits_is_that_of_other_solvers() {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let mut met = 0;
     let few = [(1, 3), (2, 4), (3, 6), (4, 6), (5, 6), (6, 7)];
     let many = (1..=6).flat_map(|rank| (8..=16).map(move |p| (rank, p)));

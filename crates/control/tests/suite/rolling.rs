@@ -63,7 +63,7 @@ fn a_point_ahead_of_the_axle_is_free() {
     let constraints = system.constraints().build(model).expect("constraints");
     let mut constrained = ConstraintWorkspace::new(&constraints);
     let mut workspace = Workspace::new(model);
-    let mut random = Random(55);
+    let mut random = Random::new(55);
     for approach in ["particle", "body"] {
         let mut law = controller(&system, &format!("approach = '{approach}'"));
         for _ in 0..50 {

@@ -124,7 +124,7 @@ fn varied(random: &mut Random, part: f64) -> String {
 /// Whatever the numbers: the equations hold, and the full rigid body, integrated, keeps its twist for five turns while the point of the axis rests.
 #[test]
 fn spins_are_steady_motions_of_the_rigid_body() {
-    let mut random = Random(29);
+    let mut random = Random::new(29);
     let mut count = 0;
     for k in 0..25 {
         let vehicle = vehicle(&varied(&mut random, 0.3));
@@ -325,7 +325,7 @@ fn a_rotor_that_works_again_stops_the_spin() {
 fn steps_while_spinning_allocate_nothing() {
     let mut flight = Flight::new(&shipped(), 2, 0.0).expect("a design");
     flight.fly(1.0);
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..200 {
         let (state, goal) = (random.state(), random.reference());
         let count = allocations(|| {
@@ -340,7 +340,7 @@ fn steps_while_spinning_allocate_nothing() {
 /// sense, 2 m/s. What does not come back in 20 s tumbles on, or is still on its way.
 #[test]
 fn most_vehicles_come_back_from_most_starts() {
-    let mut random = Random(77);
+    let mut random = Random::new(77);
     let (mut flown, mut back, mut worst) = (0, 0, 0.0_f64);
     for k in 0..24 {
         let text = varied(&mut random, 0.3);

@@ -281,7 +281,7 @@ fn a_vehicle_is_a_system_of_one_body() {
                 &format!("allocation = 'active_set'\n{keys}"),
                 tables,
             );
-            let mut random = Random(8);
+            let mut random = Random::new(8);
             let mut limited = 0;
             for _ in 0..50 {
                 let (state, point) = (random.state(), random.reference());
@@ -348,7 +348,7 @@ fn no_step_allocates_and_the_same_calls_give_the_same_bits() {
         let run = || {
             let mut controller = build(&arm, &text).unwrap();
             controller.place_at_rest(&[0.0, 0.3, 0.2]).unwrap();
-            let mut random = Random(77);
+            let mut random = Random::new(77);
             let mut bits = Vec::new();
             let mut limited = 0;
             for _ in 0..100 {

@@ -101,7 +101,7 @@ fn the_stiffness_force_is_the_gradient_of_the_potential() {
     let template = controller(TRICOPTER, APPROACHES[0], SKEWED_PAIR)
         .template()
         .clone();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..20 {
         let (pose, reference) = (random.pose(), random.pose());
         let at_rest = (State::at_rest(pose), ReferencePoint::at_rest(reference));
@@ -123,7 +123,7 @@ fn both_transport_maps_carry_the_gradient() {
     // (5.43): the gradient by the reference is -Q^T times that by the configuration.
     for keys in &APPROACHES[2..] {
         let template = controller(TRICOPTER, keys, SKEWED_PAIR).template().clone();
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         for _ in 0..20 {
             let (state, reference) = (random.state(), random.reference());
             let map = transport_map(&template, &state, &reference);
@@ -142,7 +142,7 @@ fn both_transport_maps_carry_the_gradient() {
 fn the_rate_of_a_transport_map_is_its_derivative() {
     for keys in &APPROACHES[2..] {
         let template = controller(TRICOPTER, keys, SKEWED_PAIR).template().clone();
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for _ in 0..10 {
             let (state, reference) = (random.state(), random.reference());
             let map_at = |t: f64| {
@@ -170,7 +170,7 @@ fn the_connection_takes_no_power() {
     let template = controller(TRICOPTER, APPROACHES[2], SKEWED_PAIR)
         .template()
         .clone();
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for _ in 0..20 {
         let C = connection(template.pair(), &random.vector6(3.0));
         assert!((C + C.transpose()).amax() < 1e-14);
@@ -183,7 +183,7 @@ fn the_total_energy_falls_by_twice_the_dissipation() {
     for keys in &APPROACHES[1..] {
         for pair in [SKEWED_PAIR, TRICOPTER_PAIR] {
             let controller = controller(TRICOPTER, keys, pair);
-            let mut random = Random(11);
+            let mut random = Random::new(11);
             for _ in 0..20 {
                 let (state, reference) = (random.state(), random.reference());
                 let rate = energy_rate(&controller, &state, &reference);
@@ -201,7 +201,7 @@ fn the_total_energy_falls_by_twice_the_dissipation() {
 #[test]
 fn the_particle_based_energy_need_not_fall_while_the_reference_moves() {
     let controller = controller(TRICOPTER, APPROACHES[0], SKEWED_PAIR);
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let mut worst = 0.0_f64;
     for _ in 0..20 {
         let (state, mut reference) = (random.state(), random.reference());
@@ -221,7 +221,7 @@ fn the_particle_based_energy_need_not_fall_while_the_reference_moves() {
 #[test]
 fn all_templates_agree_for_a_reference_at_rest() {
     // (5.70), with the centred map about the centre of stiffness of equal centres.
-    let mut random = Random(15);
+    let mut random = Random::new(15);
     for _ in 0..20 {
         let state = random.state();
         let reference = ReferencePoint::at_rest(random.pose());
@@ -241,7 +241,7 @@ fn coinciding_centres_and_the_centred_map_decouple_the_position() {
     // m e'' + d e' + k e = 0 in the world, as for the particle-based approach.
     for keys in [APPROACHES[0], APPROACHES[3]] {
         let controller = controller(TRICOPTER, keys, TRICOPTER_PAIR);
-        let mut random = Random(17);
+        let mut random = Random::new(17);
         for _ in 0..20 {
             let (state, reference) = (random.state(), random.reference());
             let world = |pose: &SE3<f64>, twist: &Vector6<f64>, rate: &Vector6<f64>| {

@@ -8,6 +8,7 @@ use fly_lie::{
     SO2, SO3, Schoenflies, SpecialPolar, SpecialSvd, UnitQuaternion, Wahba, kernel_projector,
     pseudo_inverse,
 };
+use fly_testing::Random;
 use nalgebra::{Matrix3, Matrix4, Matrix6x4, RealField, Vector3, Vector4, convert};
 
 /// Extreme numbers.
@@ -32,36 +33,29 @@ const HARD: [f64; 17] = [
 ];
 
 /// Deterministic picks from [`HARD`] and from ordinary numbers.
-struct Random(u64);
+struct Hard(Random);
 
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
+impl Hard {
     fn ordinary(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 * 2.0 - 2.0
+        2.0 * self.0.number()
     }
 
     fn number(&mut self) -> f64 {
-        match self.bits() % 3 {
+        match self.0.bits() % 3 {
             0 => self.ordinary(),
             1 => *(HARD
                 .iter()
                 .cycle()
-                .nth(usize::from(self.bits().to_le_bytes()[0])))
+                .nth(usize::from(self.0.bits().to_le_bytes()[0])))
             .unwrap_or(&0.0),
-            _ => f64::from_bits(self.bits()),
+            _ => f64::from_bits(self.0.bits()),
         }
     }
 }
 
 /// Everything a group can do, on anything; how often.
 fn survives<T: RealField + Copy, G: LieGroup<T>>() -> usize {
-    let mut random = Random(42);
+    let mut random = Hard(Random::new(42));
     let mut number = || convert(random.number());
     let rounds = 5000;
     for _ in 0..rounds {
@@ -133,7 +127,7 @@ fn many_turns_are_angles_too() {
 
 #[test]
 fn checks_and_decompositions_survive_anything() {
-    let mut random = Random(7);
+    let mut random = Hard(Random::new(7));
     for _ in 0..20_000 {
         let A = Matrix3::from_fn(|_, _| random.number());
         let finite = A.iter().all(|x| x.is_finite());
@@ -160,7 +154,7 @@ fn checks_and_decompositions_survive_anything() {
         if let Ok(q) = UnitQuaternion::try_from_wxyz(&q) {
             assert!((q.wxyz().norm() - 1.0).abs() < 1e-15);
         }
-        let v = |random: &mut Random| Vector3::from_fn(|_, _| random.number());
+        let v = |random: &mut Hard| Vector3::from_fn(|_, _| random.number());
         let (a, b) = (v(&mut random), v(&mut random));
         let _ = Wahba::solve([(random.number(), a, b), (random.number(), b, a)]);
         let nothing = Wahba::<f64>::solve([]).expect("finite");
@@ -186,7 +180,7 @@ fn checks_and_decompositions_survive_anything() {
 /// Singular values by their definition, over ordinary, singular and badly scaled matrices.
 #[test]
 fn decompositions_hold() {
-    let mut random = Random(11);
+    let mut random = Hard(Random::new(11));
     for round in 0..2000 {
         let mut A = Matrix3::from_fn(|_, _| random.ordinary());
         match round % 5 {
@@ -251,7 +245,7 @@ fn critical_points_of_every_case() {
         SO3::exp(&Vector3::new(0.3, -1.0, 0.5)),
         SO3::exp(&Vector3::new(2.0, 0.1, -0.4)),
     );
-    let mut random = Random(3);
+    let mut random = Hard(Random::new(3));
     for ([l1, l2, l3], expected) in cases {
         let s = Vector3::new(l2 + l3 - l1, l3 + l1 - l2, l1 + l2 - l3) / 2.0;
         let P = X.matrix() * Matrix3::from_diagonal(&s) * Y.matrix().transpose();
@@ -291,7 +285,7 @@ fn gradients_are_derivatives() {
     use fly_lie::inner_product::{twist_energy, twist_energy_gradient};
     use fly_lie::operators::vee_matrix6;
     use nalgebra::Vector6;
-    let mut random = Random(5);
+    let mut random = Hard(Random::new(5));
     for _ in 0..50 {
         let P = Matrix3::from_fn(|_, _| random.ordinary());
         let V = AttitudePotential::new(P).expect("finite");

@@ -9,6 +9,7 @@ use std::ops::{Add, Mul, Sub};
 
 use fly_lie::operators::{ad, hat3, hat6};
 use fly_lie::{SE3, SE23, SO3, UnitQuaternion};
+use fly_testing::Random;
 use nalgebra::{Matrix3, Matrix4, SMatrix, SVector, Vector3, Vector4, Vector6};
 
 /// A number as the sum of two, the second a correction of the first: 32 digits.
@@ -125,22 +126,6 @@ impl<const N: usize> Mul for Exact<N> {
             let products = (0..N).map(|k| self.0[i][k] * other.0[k][j]);
             products.fold(Twice(0.0, 0.0), Add::add)
         })
-    }
-}
-
-/// Numbers in `[-1, 1]` by a linear congruential generator.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> f64 {
-        self.0 = (self.0)
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn vector(&mut self) -> Vector3<f64> {
-        Vector3::from_fn(|_, _| self.number())
     }
 }
 
@@ -268,20 +253,20 @@ fn extended_poses(xi: &Vector6<f64>, worst: &mut Worst) {
 /// In one thousand angles and more, two thousand directions, velocities from 1e-3 to 1e3.
 #[test]
 fn exact_at_every_angle() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut worst = Worst::default();
     let mut samples = 0;
     for angle in angles(&mut random) {
         let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
         let axis = axes[samples % 3] * if samples % 2 == 0 { 1.0 } else { -1.0 };
-        for direction in [axis, random.vector().normalize()] {
+        for direction in [axis, random.vector3(1.0).normalize()] {
             let mut w = direction * angle;
             // Rounded to beyond a half turn it would be another rotation's.
             while w.norm() > PI {
                 w *= 1.0 - f64::EPSILON;
             }
             rotations(&w, &mut worst);
-            let v = random.vector() * 10.0_f64.powf(3.0 * random.number());
+            let v = random.vector3(1.0) * 10.0_f64.powf(3.0 * random.number());
             let xi = Vector6::new(v.x, v.y, v.z, w.x, w.y, w.z);
             poses(&xi, &mut worst);
             extended_poses(&xi, &mut worst);

@@ -9,17 +9,15 @@ use fly_lie::operators::{double_vee6, vee_matrix6};
 use fly_lie::{
     SE3, SO2, SO3, Wahba, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
 };
+use fly_testing::Random;
 use nalgebra::{Matrix2, Matrix3, Matrix4, SMatrix, Vector2, Vector3, Vector6};
 
-/// Numbers in `[-1, 1]` by a linear congruential generator.
-struct Random(u64);
+/// Random matrices.
+struct Matrices(Random);
 
-impl Random {
+impl Matrices {
     fn number(&mut self) -> f64 {
-        self.0 = (self.0)
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+        self.0.number()
     }
 
     fn matrix<const R: usize, const C: usize>(&mut self) -> SMatrix<f64, R, C> {
@@ -53,7 +51,7 @@ fn pinv<const R: usize, const C: usize>(A: &SMatrix<f64, R, C>) -> SMatrix<f64, 
 /// Konz (A.23), (g) with the second `+` that its print lacks, for factors of full and of lower rank.
 #[test]
 fn pseudo_inverses() {
-    let mut random = Random(1);
+    let mut random = Matrices(Random::new(1));
     for round in 0..300 {
         let mut A: SMatrix<f64, 5, 3> = random.matrix();
         if round % 2 == 0 {
@@ -86,7 +84,7 @@ fn pseudo_inverses() {
 /// Konz (A.25): every solution, the least-norm one, and the least-squares one if none exists.
 #[test]
 fn linear_equations() {
-    let mut random = Random(2);
+    let mut random = Matrices(Random::new(2));
     for _ in 0..300 {
         let A: SMatrix<f64, 3, 5> = random.matrix();
         let (b, free): (Vector3<f64>, SMatrix<f64, 5, 1>) = (random.matrix(), random.matrix());
@@ -107,7 +105,7 @@ fn linear_equations() {
 /// Konz A.1.7: projectors, orthogonal ones, complementary ones (A.28), (A.29).
 #[test]
 fn projectors() {
-    let mut random = Random(3);
+    let mut random = Matrices(Random::new(3));
     for _ in 0..300 {
         let (A, W): (SMatrix<f64, 6, 4>, SMatrix<f64, 6, 6>) = (random.matrix(), random.positive());
         let one = SMatrix::<f64, 6, 6>::identity();
@@ -142,7 +140,7 @@ fn projectors() {
 /// Konz (4.60) to (4.65).
 #[test]
 fn inner_products() {
-    let mut random = Random(4);
+    let mut random = Matrices(Random::new(4));
     for _ in 0..300 {
         let (A, B, C): (SMatrix<f64, 4, 3>, SMatrix<f64, 4, 3>, SMatrix<f64, 4, 3>) =
             (random.matrix(), random.matrix(), random.matrix());
@@ -185,7 +183,7 @@ fn inner_products() {
 /// Konz (4.66), whose print has `K` for `Vee(K)`, and (4.67).
 #[test]
 fn twist_energies() {
-    let mut random = Random(5);
+    let mut random = Matrices(Random::new(5));
     for _ in 0..300 {
         let (xi, K): (Vector6<f64>, Matrix4<f64>) = (random.matrix(), random.positive());
         let mut X: Matrix4<f64> = random.matrix();
@@ -202,7 +200,7 @@ fn twist_energies() {
 /// No rotation of the plane is nearer; a rotation is its own nearest.
 #[test]
 fn nearest_rotations_of_the_plane() {
-    let mut random = Random(6);
+    let mut random = Matrices(Random::new(6));
     for _ in 0..200 {
         let A: Matrix2<f64> = random.matrix();
         let nearest = SO2::nearest(&A).expect("finite");
@@ -225,7 +223,7 @@ fn nearest_rotations_of_the_plane() {
 /// No rotation fits noisy directions better, and a small rotation away costs at least what the stiffness predicts.
 #[test]
 fn the_attitude_that_fits_best() {
-    let mut random = Random(7);
+    let mut random = Matrices(Random::new(7));
     for count in 1..60 {
         let R = SO3::exp(&(random.matrix() * 3.0));
         let noise = if count % 2 == 0 { 0.2 } else { 0.0 };

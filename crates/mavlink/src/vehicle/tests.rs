@@ -3,31 +3,13 @@
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 
+use fly_testing::Random;
 use mavlink::{MAVLinkV2MessageRaw, MavHeader};
 
 use super::*;
 use crate::dialect::{HEARTBEAT_DATA, SYS_STATUS_DATA};
 use crate::link::{Listener, Sender, feed};
 use crate::signing::SigningSettings;
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % (bound as u64)).unwrap()
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next().to_le_bytes()[3]
-    }
-}
 
 /// Frames of all messages of the dialect: random payloads with valid checksums, single bytes changed, truncated,
 /// preceded by noise, unsigned.
@@ -42,7 +24,7 @@ struct Mutated {
 impl Mutated {
     fn new(seed: u64, bytes: usize) -> Self {
         Self {
-            random: Random(seed),
+            random: Random::new(seed),
             kinds: (0..60_000)
                 .filter_map(MavMessage::default_message_from_id)
                 .collect(),
@@ -54,35 +36,35 @@ impl Mutated {
 
     fn frame(&mut self) -> Vec<u8> {
         let random = &mut self.random;
-        let kind = self.kinds[random.below(self.kinds.len())].clone();
+        let kind = self.kinds[random.index(self.kinds.len())].clone();
         // Heartbeats of system 1 make it the vehicle, so that the rest is processed.
-        let message = if random.below(10) == 0 {
+        let message = if random.index(10) == 0 {
             MavMessage::HEARTBEAT(HEARTBEAT_DATA::default())
         } else {
             kind
         };
         let mut raw = MAVLinkV2MessageRaw::new();
         let header = MavHeader {
-            system_id: [1, 1, 1, 2][random.below(4)],
+            system_id: [1, 1, 1, 2][random.index(4)],
             component_id: 1,
             sequence: random.byte(),
         };
-        let signed = random.below(8) == 0;
+        let signed = random.index(8) == 0;
         if signed {
             raw.serialize_message_for_signing(header, &message);
         } else {
             raw.serialize_message(header, &message);
         }
         let mut bytes = raw.raw_bytes().to_vec();
-        match random.below(8) {
+        match random.index(8) {
             0 => {}
             // Any payload of any length, with a valid checksum.
             1..=4 => {
-                let length = random.below(256);
+                let length = random.index(256);
                 bytes[1] = u8::try_from(length).unwrap();
                 bytes.truncate(10);
                 for _ in 0..length {
-                    let byte = [0, 0x7f, 0x80, 0xff, random.byte(), random.byte()][random.below(6)];
+                    let byte = [0, 0x7f, 0x80, 0xff, random.byte(), random.byte()][random.index(6)];
                     bytes.push(byte);
                 }
                 let seed = MavMessage::extra_crc(message.message_id());
@@ -93,13 +75,13 @@ impl Mutated {
                 }
             }
             5 => {
-                let place = random.below(bytes.len());
+                let place = random.index(bytes.len());
                 bytes[place] = random.byte();
             }
-            6 => bytes.truncate(random.below(bytes.len())),
+            6 => bytes.truncate(random.index(bytes.len())),
             _ => {
-                for _ in 0..random.below(60) {
-                    bytes.insert(0, [0xfd, 0xfe, random.byte()][random.below(3)]);
+                for _ in 0..random.index(60) {
+                    bytes.insert(0, [0xfd, 0xfe, random.byte()][random.index(3)]);
                 }
             }
         }

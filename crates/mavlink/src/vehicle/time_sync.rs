@@ -181,6 +181,7 @@ impl TimeSync {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fly_testing::Random;
 
     const MS: i64 = 1_000_000;
     const US: (u8, u8) = (255, 190);
@@ -201,14 +202,10 @@ mod tests {
     fn the_shortest_round_trip_decides_and_bounds_the_error() {
         let mut sync = TimeSync::new(US);
         let offset = -37 * SECOND;
-        let mut state = 12345_u64;
+        let mut random = Random::new(12345);
         for i in 0..40 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
             // 5 ms out and 9 ms back, and up to 200 ms of jitter on each.
-            let jitter = i64::try_from(state >> 33).unwrap() % 200;
-            let more = i64::try_from(state >> 40).unwrap() % 200;
+            let [jitter, more] = [(); 2].map(|()| random.below(200).cast_signed());
             assert!(round(
                 &mut sync,
                 (i + 1) * SECOND,

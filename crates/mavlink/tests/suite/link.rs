@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use common::{Framer, UdpPeer, attitude, eventually, heartbeat, position};
 use fly_mavlink::dialect::{MavMessage, MavType};
 use fly_mavlink::{Address, Identity, Link, LinkSettings, Received, SendError};
+use fly_testing::Random;
 use mavlink::{MavlinkReader, MavlinkVersion, Message};
 
 type Inbox = Arc<Mutex<Vec<Received>>>;
@@ -146,16 +147,10 @@ fn an_enumeration_value_that_is_not_known_is_no_end() {
 fn noise_does_no_harm() {
     let (link, inbox) = open("udpin:127.0.0.1:0", &quick());
     let mut peer = UdpPeer::new(link.local_address().unwrap(), 3);
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut random = Random::new(0x2545_f491_4f6c_dd1d);
     for i in 0..400_usize {
-        let length = (random() % 900) as usize;
-        let mut noise: Vec<u8> = (0..length).map(|_| random().to_le_bytes()[4]).collect();
+        let length = random.index(900);
+        let mut noise: Vec<u8> = (0..length).map(|_| random.byte()).collect();
         if let Some(first) = noise.first_mut() {
             // Every other one begins as a frame does.
             *first = [0xfd, 0xfe, *first, 0xfd][i % 4];

@@ -78,20 +78,15 @@ pub(crate) fn nearest_points(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fly_testing::Random;
 
     const PARTS: u32 = 60;
 
     /// Beside the smallest of all distances on a fine grid, for segments of all kinds: crossing, parallel, points.
     #[test]
     fn no_other_points_are_nearer() {
-        let mut state = 7_u64;
-        let mut random = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 11) as f64 / (1_u64 << 53) as f64 * 2.0 - 1.0
-        };
-        let mut vector = || Vector3::from_fn(|_, _| random());
+        let mut random = Random::new(7);
+        let mut vector = || random.vector3(1.0);
         for case in 0..400 {
             let a = [vector(), vector()];
             let b = match case % 5 {

@@ -5,25 +5,9 @@ use fly_mechanics::System;
 use fly_mechanics::description::{
     DescriptionError, NonPhysicalInertia, UrdfMotors, UrdfOptions, UrdfRoot,
 };
+use fly_testing::Random;
 
 const URDF: &str = include_str!("../../testdata/urdf/arm6.urdf");
-
-/// SplitMix64: enough chance for a test, the same every time.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
-    }
-}
 
 /// What a hand at the keyboard, a generator or a bad disk puts in the place of something else.
 const SNIPPETS: [&str; 24] = [
@@ -54,14 +38,14 @@ const SNIPPETS: [&str; 24] = [
 ];
 
 /// One to four mistakes: characters that are gone, twice there, or replaced; words that are exchanged with others.
-fn mutated(text: &str, chance: &mut Chance) -> String {
+fn mutated(text: &str, random: &mut Random) -> String {
     let mut text = text.to_owned();
-    for _ in 0..=chance.below(4) {
-        let at = text.floor_char_boundary(chance.below(text.len()));
-        let end = text.floor_char_boundary(at + chance.below(12)).max(at);
-        match chance.below(5) {
+    for _ in 0..=random.index(4) {
+        let at = text.floor_char_boundary(random.index(text.len()));
+        let end = text.floor_char_boundary(at + random.index(12)).max(at);
+        match random.index(5) {
             0 => text.replace_range(at..end, ""),
-            1 => text.insert_str(at, SNIPPETS[chance.below(SNIPPETS.len())]),
+            1 => text.insert_str(at, SNIPPETS[random.index(SNIPPETS.len())]),
             2 => {
                 let copy = text[at..end].to_owned();
                 text.insert_str(at, &copy);
@@ -76,10 +60,10 @@ fn mutated(text: &str, chance: &mut Chance) -> String {
                 if words.is_empty() {
                     continue;
                 }
-                let (start, word) = words[chance.below(words.len())];
-                let new = match chance.below(2) {
-                    0 => words[chance.below(words.len())].1,
-                    _ => SNIPPETS[chance.below(SNIPPETS.len())],
+                let (start, word) = words[random.index(words.len())];
+                let new = match random.index(2) {
+                    0 => words[random.index(words.len())].1,
+                    _ => SNIPPETS[random.index(SNIPPETS.len())],
                 };
                 let (range, new) = (start..start + word.len(), new.to_owned());
                 text.replace_range(range, &new);
@@ -94,13 +78,13 @@ fn mutated(text: &str, chance: &mut Chance) -> String {
 fn survive(
     original: &str,
     count: usize,
-    read: impl Fn(&str, &mut Chance) -> Result<System, DescriptionError>,
+    read: impl Fn(&str, &mut Random) -> Result<System, DescriptionError>,
 ) -> usize {
-    let mut chance = Chance(7);
+    let mut random = Random::new(7);
     let mut refused = 0;
     for _ in 0..count {
-        let text = mutated(original, &mut chance);
-        match read(&text, &mut chance) {
+        let text = mutated(original, &mut random);
+        match read(&text, &mut random) {
             Ok(system) => {
                 assert_eq!(system.joints.len(), system.model.body_count());
                 assert!(system.model.mass().is_finite(), "{text}");
@@ -136,12 +120,12 @@ fn toml() {
 
 #[test]
 fn urdf() {
-    let refused = survive(URDF, 2000, |text, chance| {
+    let refused = survive(URDF, 2000, |text, random| {
         let options = UrdfOptions {
-            root: [UrdfRoot::Fixed, UrdfRoot::Free][chance.below(2)],
-            motors: [UrdfMotors::Transmissions, UrdfMotors::EveryJoint][chance.below(2)],
+            root: [UrdfRoot::Fixed, UrdfRoot::Free][random.index(2)],
+            motors: [UrdfMotors::Transmissions, UrdfMotors::EveryJoint][random.index(2)],
             non_physical_inertia: [NonPhysicalInertia::Refuse, NonPhysicalInertia::Raise]
-                [chance.below(2)],
+                [random.index(2)],
             ..UrdfOptions::default()
         };
         System::from_urdf(text, &options)

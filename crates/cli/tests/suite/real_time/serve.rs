@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use fly_mavlink::Identity;
 use fly_mavlink::dialect::{HilSensorUpdatedFlags, MavMessage};
 use fly_mavlink::hil::{Wire, px4};
+use fly_testing::Random;
 
 use crate::common::{Folder, contains};
 
@@ -235,16 +236,8 @@ fn simulated_time_keeps_pace_with_real_time() {
 #[test]
 fn garbage_ends_no_service() {
     let folder = Folder::new();
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut noise = |length: usize| -> Vec<u8> {
-        let mut byte = || {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            random.to_le_bytes()[3]
-        };
-        (0..length).map(|_| byte()).collect()
-    };
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
+    let mut noise = |length: usize| -> Vec<u8> { (0..length).map(|_| random.byte()).collect() };
     let arguments = [
         "--config",
         "quadcopter.toml",

@@ -175,26 +175,28 @@ impl Lehmer {
     }
 }
 
-/// Marsaglia's xorshift: the same numbers on every run.
-pub struct Random(pub u64);
+/// Random motions: the same on every run.
+pub struct Random(fly_testing::Random);
 
 impl Random {
+    /// Motions for this seed.
+    pub fn new(seed: u64) -> Self {
+        Self(fly_testing::Random::new(seed))
+    }
+
     /// Uniform in [-1, 1).
     pub fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        self.0.number()
     }
 
     /// Three numbers up to `size`.
     pub fn vector3(&mut self, size: f64) -> Vector3<f64> {
-        Vector3::from_fn(|_, _| self.next()) * size
+        self.0.vector3(size)
     }
 
     /// Six numbers up to `size`.
     pub fn vector6(&mut self, size: f64) -> Vector6<f64> {
-        Vector6::from_fn(|_, _| self.next()) * size
+        self.0.vector6(size)
     }
 
     /// A pose up to about 2 m and 2 rad from the identity.

@@ -2,6 +2,7 @@
 
 use super::*;
 use ParameterValue as V;
+use fly_testing::Random;
 
 /// A table of parameters behind a lossy link.
 struct Peer {
@@ -10,7 +11,7 @@ struct Peer {
     read_only: bool,
     /// Percentage of messages lost in either direction.
     loses: u64,
-    random: u64,
+    random: Random,
     sets: usize,
 }
 
@@ -26,16 +27,13 @@ impl Peer {
             encoding,
             read_only: false,
             loses: 0,
-            random: 0x2545_f491_4f6c_dd1d,
+            random: Random::new(0x2545_f491_4f6c_dd1d),
             sets: 0,
         }
     }
 
     fn loses(&mut self) -> bool {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random % 100 < self.loses
+        self.random.below(100) < self.loses
     }
 
     fn value(&self, index: usize, listed: bool) -> PARAM_VALUE_DATA {

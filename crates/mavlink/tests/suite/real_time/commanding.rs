@@ -19,6 +19,7 @@ use fly_mavlink::{
     Command, LinkSettings, Outcome, ParameterValue, SendError, SigningSettings, Vehicle,
     VehicleSettings, monotonic,
 };
+use fly_testing::Random;
 
 const QUAD: MavType = MavType::MAV_TYPE_QUADROTOR;
 const ARM: MavCmd = MavCmd::MAV_CMD_COMPONENT_ARM_DISARM;
@@ -362,7 +363,7 @@ struct Faults {
     garbage: u64,
     halves: u64,
     jitter_ms: u64,
-    random: u64,
+    random: Random,
     bursting: u64,
     late: VecDeque<(Instant, Vec<u8>)>,
 }
@@ -376,17 +377,10 @@ impl Faults {
             garbage: 0,
             halves: 0,
             jitter_ms: 0,
-            random: seed,
+            random: Random::new(seed),
             bursting: 0,
             late: VecDeque::new(),
         }
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random % bound
     }
 
     fn pass(&mut self, mut frame: Vec<u8>) {
@@ -394,24 +388,24 @@ impl Faults {
             self.bursting -= 1;
             return;
         }
-        if self.below(100) < self.burst {
+        if self.random.below(100) < self.burst {
             self.bursting = 20;
         }
-        if self.below(100) < self.loss {
+        if self.random.below(100) < self.loss {
             return;
         }
-        if self.below(100) < self.garbage {
-            frame = (0..self.below(300))
-                .map(|_| self.below(256).to_le_bytes()[0])
+        if self.random.below(100) < self.garbage {
+            frame = (0..self.random.below(300))
+                .map(|_| self.random.byte())
                 .collect();
         }
-        if self.below(100) < self.halves {
+        if self.random.below(100) < self.halves {
             frame.truncate(frame.len() / 2);
         }
-        let copies = 1 + u64::from(self.below(100) < self.duplicates);
+        let copies = 1 + u64::from(self.random.below(100) < self.duplicates);
         for _ in 0..copies {
             // Different delays put messages out of order.
-            let delay = Duration::from_millis(self.below(self.jitter_ms + 1));
+            let delay = Duration::from_millis(self.random.below(self.jitter_ms + 1));
             self.late.push_back((Instant::now() + delay, frame.clone()));
         }
     }
@@ -468,7 +462,7 @@ fn fly_over(name: &str, mut faults: Faults, second: Option<u8>, acknowledges: bo
                 monotonic() < deadline + 300_000_000,
                 "{name}: a command came after its deadline"
             );
-            if acknowledges && faults.below(100) >= faults.loss {
+            if acknowledges && faults.random.below(100) >= faults.loss {
                 let ack = COMMAND_ACK_DATA {
                     command: ARM,
                     result: MavResult::MAV_RESULT_ACCEPTED,

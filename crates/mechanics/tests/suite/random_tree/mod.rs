@@ -11,14 +11,14 @@ use fly_mechanics::multibody::{Body, Damper, Joint, Model, ModelBuilder, Spring}
 use fly_mechanics::{Drag, PseudoInertia, SecondMoment};
 use nalgebra::{RealField, Vector3, convert};
 
-/// Marsaglia's xorshift: the same numbers on every run.
-pub struct Random(u64);
+/// Random parts of systems: the same on every run.
+pub struct Random(fly_testing::Random);
 
 impl Random {
     /// Numbers for this seed.
     pub fn new(seed: usize) -> Self {
-        let mut random =
-            Self(0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0xD134_2543_DE82_EF95));
+        let seed = 0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0xD134_2543_DE82_EF95);
+        let mut random = Self(fly_testing::Random::new(seed));
         for _ in 0..8 {
             random.next();
         }
@@ -27,17 +27,13 @@ impl Random {
 
     /// Uniform in [-1, 1).
     pub fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        self.0.number()
     }
 
     /// Uniform in 0..n.
     #[allow(clippy::cast_possible_truncation)] // the remainder is below n
     pub fn index(&mut self, n: usize) -> usize {
-        self.next();
-        (self.0 >> 11) as usize % n
+        (self.0.bits() >> 11) as usize % n
     }
 
     pub fn vector3<T: RealField + Copy>(&mut self, size: f64) -> Vector3<T> {
