@@ -1,13 +1,11 @@
 //! Numbers out of JSON, and comparisons.
 
-use fly_control::law::Law;
 use fly_control::linear::LinearModel;
 use fly_control::poles::polynomial;
-use fly_control::template::DesiredMotion;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use fly_testing::golden::{File, numbers};
-use nalgebra::{DMatrix, DVector, Matrix3, Vector3, Vector6};
+use nalgebra::{DMatrix, Matrix3, Vector3, Vector6};
 use serde_json::Value;
 
 /// Compares to `tolerance` times the largest magnitude expected (times 1 if that is zero).
@@ -104,18 +102,4 @@ pub fn characteristic_polynomial(linear: &LinearModel) -> Vec<f64> {
     coefficients.push(1.0);
     coefficients.reverse();
     coefficients
-}
-
-/// u0 for matrices of the moment.
-pub fn solve(
-    law: &mut Law,
-    M: &DMatrix<f64>,
-    b: &DVector<f64>,
-    B: &DMatrix<f64>,
-    desired: &DesiredMotion,
-) -> DVector<f64> {
-    let mut u0 = DVector::zeros(B.ncols());
-    law.update(M, &desired.mass_matrix, B).expect("a law");
-    law.unconstrained(b, &desired.bias, &mut u0);
-    u0
 }

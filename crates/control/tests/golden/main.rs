@@ -15,6 +15,8 @@ mod formulas;
 mod keys;
 mod qp;
 mod samples;
+#[path = "../suite/common/solve.rs"]
+mod solve;
 mod system_loops;
 mod system_settings;
 mod systems;

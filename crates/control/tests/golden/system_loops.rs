@@ -12,7 +12,8 @@ use fly_testing::golden::{File, number, numbers};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Vector3};
 use serde_json::Value;
 
-use crate::data::{absolute, matrix, relative, solve};
+use crate::data::{absolute, matrix, relative};
+use crate::solve::solve;
 use crate::systems::{System, terms};
 
 /// The reference of a file, as a configuration says it.

@@ -10,7 +10,8 @@ use fly_testing::golden::{File, array, count, numbers};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3};
 use serde_json::Value;
 
-use crate::data::{matrix, solve};
+use crate::data::matrix;
+use crate::solve::solve;
 use crate::systems::{System, terms};
 
 const TOLERANCE: f64 = 1e-12;

@@ -15,7 +15,8 @@ use fly_testing::golden::{File, array, count, number, numbers};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3};
 use serde_json::Value;
 
-use crate::data::{characteristic_polynomial, matrix, relative, rows, solve, vector3};
+use crate::data::{characteristic_polynomial, matrix, relative, rows, vector3};
+use crate::solve::solve;
 
 const TOLERANCE: f64 = 1e-10;
 

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::solve;
+use crate::solve::solve;
 use fly_control::baselines::{DesiredInertia, EuclideanTemplate};
 use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};

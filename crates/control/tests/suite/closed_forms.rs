@@ -16,7 +16,7 @@ use fly_mechanics::{PseudoInertia, SecondMoment, State, System};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Matrix6xX, Vector3};
 
 use crate::common::{QUADCOPTER, QUADCOPTER_POLES, Random, controller, derivative, vehicle};
-use crate::desired::{Desired, hinges, planar};
+use crate::desired::{Desired, Moment, hinges, planar};
 
 const BICOPTER: &str = include_str!("../../../../configs/vehicles/bicopter.toml");
 const WELDING_ARM: &str = include_str!("../../../../configs/systems/welding_arm.toml");
@@ -35,40 +35,6 @@ fn one_body(
     let (a, b) = (BodyId::WORLD, model.body_id("body").expect("the body"));
     let map = map(&model);
     Desired::new(model, approach, vec![SystemPair { a, b, energies }], map)
-}
-
-/// State and reference at random: configuration and velocity, and of the reference the acceleration, too.
-struct Moment {
-    x: Vec<f64>,
-    xi: Vec<f64>,
-    x_R: Vec<f64>,
-    xi_R: Vec<f64>,
-    xi_dot_R: Vec<f64>,
-}
-
-impl Moment {
-    fn new(model: &Model<f64>, random: &mut Random) -> Self {
-        let mut numbers =
-            |size: f64| -> Vec<f64> { (0..model.dof()).map(|_| random.next() * size).collect() };
-        let [mut x, mut x_R] = [(); 2].map(|()| model.neutral_configuration());
-        model.integrate(&mut x, &numbers(1.4));
-        model.integrate(&mut x_R, &numbers(1.4));
-        Self {
-            x,
-            xi: numbers(2.0),
-            x_R,
-            xi_R: numbers(2.0),
-            xi_dot_R: numbers(3.0),
-        }
-    }
-
-    fn goal(&self) -> SystemReference<'_> {
-        SystemReference {
-            configuration: &self.x_R,
-            velocity: &self.xi_R,
-            acceleration: &self.xi_dot_R,
-        }
-    }
 }
 
 fn three(v: &[f64]) -> Vector3<f64> {
@@ -248,7 +214,7 @@ fn laws_of_the_literature_are_special_cases() {
     for approach in ["body", "energy"] {
         let mut law = attitude_law(approach);
         for _ in 0..20 {
-            let moment = Moment::new(law.model(), &mut random);
+            let moment = Moment::new(law.model(), &mut random, 1.4);
             let found = law.step(&moment.x, &moment.xi, &moment.goal());
             let found = three(found.expect("a step").input.as_slice());
 
@@ -310,7 +276,7 @@ fn translation_is_decoupled_from_rotation_in_space() {
         };
         let (mut whole, mut turning) = (of([k, d, m]), of([0.0; 3]));
         for _ in 0..20 {
-            let at = Moment::new(&whole.model, &mut random);
+            let at = Moment::new(&whole.model, &mut random, 1.4);
             let xi_dot = whole.acceleration(&at.x, &at.xi, &at.goal());
             let body = whole.model.body_id("body").expect("the body");
             let [pose, pose_R] =
@@ -420,7 +386,7 @@ fn particles_of_a_body_in_the_plane() {
     };
     let (m, s_x, s_y, about) = row(&M);
     for _ in 0..20 {
-        let at = Moment::new(&template.model, &mut random);
+        let at = Moment::new(&template.model, &mut random, 1.4);
         let [xi, xi_R, xi_dot_R] = [&at.xi, &at.xi_R, &at.xi_dot_R].map(|v| three(v));
         let angle = at.x[2] - at.x_R[2];
         let (s_E, c_E) = angle.sin_cos();
@@ -488,7 +454,7 @@ fn determinants_of_an_arm() {
     let mut desired = Desired::new(model, Approach::Energy, vec![pair], map);
     let mut random = Random::new(135);
     for _ in 0..50 {
-        let at = Moment::new(&desired.model, &mut random);
+        let at = Moment::new(&desired.model, &mut random, 1.4);
         desired.at(&at.x, &at.xi, &at.goal());
         let mut J = Matrix6xX::zeros(6);
         for (motion, x) in [(&desired.actual, &at.x), (&desired.reference, &at.x_R)] {
@@ -540,7 +506,7 @@ fn the_matching_force_of_the_aircraft_in_the_plane() {
         let mut desired = Desired::new(model.clone(), approach, vec![pair], map);
         let mut equation = EquationOfMotion::new(&model);
         for _ in 0..50 {
-            let mut at = Moment::new(&model, &mut random);
+            let mut at = Moment::new(&model, &mut random, 1.4);
             let [v_x, v_y, w] = [at.xi_R[0], at.xi_R[1], at.xi_R[2]];
             // (5.151)
             at.xi_dot_R[0] = w * v_y - g * at.x_R[2].sin() + eps * at.xi_dot_R[2];

@@ -10,7 +10,8 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::{Lehmer, solve};
+use crate::common::Random;
+use crate::solve::solve;
 use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
@@ -18,10 +19,10 @@ use fly_control::transport::{
     JointMap, Map, PairMap, TransportContext, TransportError, TransportMap, adjoint,
 };
 use fly_lie::{SE3, SO3};
+use fly_mechanics::PseudoInertia;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, ModelBuilder, Workspace};
-use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Matrix6xX, Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix6xX, Vector3, Vector6};
 
 /// The bound on what poses (m, rad) and inputs (relative to the largest) may differ by.
 const SAME: f64 = 1e-10;
@@ -109,28 +110,10 @@ fn inertia(name: &str) -> PseudoInertia<f64> {
         .expect("an inertia")
 }
 
-struct Random(Lehmer);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0.next()
-    }
-
-    fn moment(&mut self, weight: f64) -> Matrix4<f64> {
-        let points: Vec<_> = (0..6)
-            .map(|_| {
-                let at = Vector3::from_fn(|_, _| self.next());
-                (weight * (1.1 + self.next()), at)
-            })
-            .collect();
-        *SecondMoment::from_points(points).matrix4()
-    }
-
-    /// Full matrices with different centres: rates of a few 1/s.
-    fn energies(&mut self) -> Pair {
-        let [stiffness, damping, inertia] = [8.0, 4.0, 1.0].map(|w| self.moment(w));
-        Pair::new(stiffness, damping, inertia)
-    }
+/// Full matrices with different centres: rates of a few 1/s.
+fn energies(random: &mut Random) -> Pair {
+    let [stiffness, damping, inertia] = [8.0, 4.0, 1.0].map(|w| random.moment(w));
+    Pair::new(stiffness, damping, inertia)
 }
 
 /// The poses of bodies in the world by their names.
@@ -393,12 +376,12 @@ fn body(model: &Model<f64>, name: &str) -> BodyId {
 impl<'a> Loop<'a> {
     fn new(plant: &'a Plant, description: Description, way: Way, inputs: usize) -> Self {
         let model = (plant.build)(description);
-        let mut random = Random(Lehmer(2_021));
+        let mut random = Random::new(2_021);
         let pairs: Vec<_> = (plant.pairs.iter())
             .map(|(a, b)| SystemPair {
                 a: body(&model, a),
                 b: body(&model, b),
-                energies: random.energies(),
+                energies: energies(&mut random),
             })
             .collect();
         let links = plant.links.iter();

@@ -16,7 +16,7 @@ use fly_mechanics::{SecondMoment, System};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, RealField, Vector3, convert};
 
 use crate::common::{Random, derivative};
-use crate::desired::{Desired, hinges};
+use crate::desired::{Desired, Moment, hinges};
 
 const STIFFNESS: [[f64; 3]; 3] = [[8.0, 0.5, 0.2], [0.5, 10.0, -0.4], [0.2, -0.4, 12.0]];
 const DAMPING: [[f64; 3]; 3] = [[4.0, 0.3, 0.0], [0.3, 5.0, 0.2], [0.0, 0.2, 6.0]];
@@ -24,40 +24,6 @@ const INERTIA: [[f64; 3]; 3] = [[1.0, 0.1, 0.0], [0.1, 1.3, -0.2], [0.0, -0.2, 1
 
 fn matrix(rows: &[[f64; 3]; 3]) -> Matrix3<f64> {
     Matrix3::from_fn(|i, j| rows[i][j])
-}
-
-/// State and reference at random.
-struct Moment {
-    x: Vec<f64>,
-    xi: Vec<f64>,
-    x_R: Vec<f64>,
-    xi_R: Vec<f64>,
-    xi_dot_R: Vec<f64>,
-}
-
-impl Moment {
-    fn new(model: &Model<f64>, random: &mut Random) -> Self {
-        let mut numbers =
-            |size: f64| -> Vec<f64> { (0..model.dof()).map(|_| random.next() * size).collect() };
-        let [mut x, mut x_R] = [(); 2].map(|()| model.neutral_configuration());
-        model.integrate(&mut x, &numbers(1.2));
-        model.integrate(&mut x_R, &numbers(1.2));
-        Self {
-            x,
-            xi: numbers(2.0),
-            x_R,
-            xi_R: numbers(2.0),
-            xi_dot_R: numbers(3.0),
-        }
-    }
-
-    fn goal(&self) -> SystemReference<'_> {
-        SystemReference {
-            configuration: &self.x_R,
-            velocity: &self.xi_R,
-            acceleration: &self.xi_dot_R,
-        }
-    }
 }
 
 fn evaluate(
@@ -153,7 +119,7 @@ fn an_attitude_is_that_of_its_pair() {
     let mut by_pair = Desired::new(model.clone(), Approach::Energy, pairs, Box::new(JointMap));
     let mut random = Random::new(46);
     for _ in 0..30 {
-        let at = Moment::new(&model, &mut random);
+        let at = Moment::new(&model, &mut random, 1.2);
         let found = evaluate(&mut template, &model, &at.x, &at.xi, &at.goal());
         let expected = by_pair.at(&at.x, &at.xi, &at.goal());
         same(&found, expected);
@@ -246,7 +212,7 @@ fn a_point_of_an_arm_is_that_of_its_pair() {
     let mut random = Random::new(129);
     let mut count = 0;
     for _ in 0..40 {
-        let at = Moment::new(&model, &mut random);
+        let at = Moment::new(&model, &mut random, 1.2);
         if at.x[1].sin().abs() < 0.2 || at.x_R[1].sin().abs() < 0.2 {
             continue;
         }
@@ -348,7 +314,7 @@ fn particles_are_the_pair_of_their_moment() {
         FunctionTemplate::particle_based(&model, Distances, weights(1.0), weights(3.0));
     let mut random = Random::new(511);
     for _ in 0..20 {
-        let at = Moment::new(&model, &mut random);
+        let at = Moment::new(&model, &mut random, 1.2);
         let found = evaluate(&mut template, &model, &at.x, &at.xi, &at.goal());
         same(&found, by_pair.at(&at.x, &at.xi, &at.goal()));
     }
@@ -412,7 +378,7 @@ fn energy_changes_as_it_should(energies: Stiffening) {
     let template = std::cell::RefCell::new(template);
     let mut random = Random::new(555);
     for _ in 0..20 {
-        let at = Moment::new(&model, &mut random);
+        let at = Moment::new(&model, &mut random, 1.2);
         let motion = evaluate(
             &mut *template.borrow_mut(),
             &model,
@@ -516,7 +482,7 @@ fn a_controller_flies_functions() {
     let mut template = FunctionTemplate::energy_based(&system.model, Stiffening { foreign: 0.0 });
     let mut random = Random::new(7);
     for _ in 0..10 {
-        let at = Moment::new(&system.model, &mut random);
+        let at = Moment::new(&system.model, &mut random, 1.2);
         let step = law.step(&at.x, &at.xi, &at.goal()).expect("a step");
         let input = step.input.clone();
         let push = law.input_matrix() * input - law.bias();

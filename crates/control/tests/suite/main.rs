@@ -37,6 +37,8 @@ mod redundant;
 mod rolling;
 mod sampled;
 mod settings;
+#[path = "common/solve.rs"]
+mod solve;
 mod spin;
 mod system;
 mod system_loop;

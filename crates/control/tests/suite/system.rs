@@ -2,53 +2,35 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::{Lehmer, solve};
+use crate::common::Random;
+use crate::solve::solve;
 use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
 use fly_control::transport::{JointMap, PairMap, TransportContext, TransportError, TransportMap};
 use fly_lie::{SE3, SO3};
+use fly_mechanics::PseudoInertia;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
-use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3, Vector6};
-
-struct Random(Lehmer);
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Vector3};
 
 impl Random {
-    fn next(&mut self) -> f64 {
-        self.0.next()
-    }
-
-    fn vector(&mut self) -> Vector3<f64> {
-        Vector3::from_fn(|_, _| self.next())
-    }
-
     fn numbers(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.next()).collect()
     }
 
-    fn pose(&mut self) -> SE3<f64> {
-        SE3::exp(&Vector6::from_fn(|_, _| self.next()))
-    }
-
-    /// A second moment of positive points: any such moment is one of a body's energies.
-    fn moment(&mut self) -> Matrix4<f64> {
-        let points: Vec<_> = (0..6).map(|_| (1.1 + self.next(), self.vector())).collect();
-        *SecondMoment::from_points(points).matrix4()
-    }
-
     fn energies(&mut self) -> Pair {
-        Pair::new(self.moment(), self.moment(), self.moment())
+        let [stiffness, damping, inertia] = [1.0; 3].map(|weight| self.moment(weight));
+        Pair::new(stiffness, damping, inertia)
     }
 
     fn inertia(&mut self) -> PseudoInertia<f64> {
         let moments = Matrix3::from_diagonal(&Vector3::new(0.8, 0.9, 1.0));
         let mass = 1.5 + self.next();
-        PseudoInertia::from_center(mass, self.vector() * 0.3, moments).expect("an inertia")
+        PseudoInertia::from_center(mass, self.vector3(1.0) * 0.3, moments).expect("an inertia")
     }
 
     fn joint(&mut self, kind: usize) -> Joint<f64> {
-        let axis = self.vector();
+        let axis = self.vector3(1.0);
         let joint = match kind % 8 {
             0 => Joint::revolute(axis),
             1 => Ok(Joint::spherical()),
@@ -57,7 +39,7 @@ impl Random {
             4 => Joint::planar(axis),
             5 => Joint::schoenflies(axis),
             6 => Joint::cylindrical(axis),
-            _ => Joint::universal(axis, self.vector()),
+            _ => Joint::universal(axis, self.vector3(1.0)),
         };
         joint.expect("an axis")
     }
@@ -73,7 +55,7 @@ impl Random {
             };
             let body = Body::new(i.to_string(), self.joint(*kind))
                 .parent(parent)
-                .placed(self.pose())
+                .placed(SE3::exp(&self.vector6(1.0)))
                 .inertia(self.inertia());
             builder = builder.body(body);
         }
@@ -173,7 +155,7 @@ fn cases(approach: Approach, visit: impl FnMut(Case)) {
 const UNIVERSAL: usize = 7;
 
 fn with_pairs(approach: Approach, any: bool, mut visit: impl FnMut(Case)) {
-    let mut random = Random(Lehmer(2_021));
+    let mut random = Random::new(2_021);
     let mut count = 0;
     for joints in TREES {
         for _ in 0..5 {
@@ -364,7 +346,7 @@ fn damping_and_mass_are_gradients_of_the_energies() {
 #[test]
 fn a_common_factor_of_all_energies_changes_no_input() {
     for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
-        let mut random = Random(Lehmer(5));
+        let mut random = Random::new(5);
         with_pairs(approach, true, |mut case| {
             let n = case.model.dof();
             let mut workspace = Workspace::new(&case.model);
@@ -421,7 +403,7 @@ fn the_map_of_a_pair_refuses_a_singular_jacobian() {
         .build()
         .expect("a chain");
     let tool = model.body_id("tool").expect("the tool");
-    let mut random = Random(Lehmer(3));
+    let mut random = Random::new(3);
     let pairs = vec![SystemPair {
         a: BodyId::WORLD,
         b: tool,

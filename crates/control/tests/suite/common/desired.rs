@@ -1,5 +1,8 @@
 //! Templates of systems, with all that they need.
 
+#![allow(non_snake_case)]
+
+use super::common::Random;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Template};
 use fly_control::transport::TransportMap;
@@ -79,4 +82,39 @@ pub fn hinges(count: usize) -> Model<f64> {
         builder = builder.body(body);
     }
     builder.build().expect("a model")
+}
+
+/// State and reference at random: configuration and velocity, and of the reference the acceleration, too.
+pub struct Moment {
+    pub x: Vec<f64>,
+    pub xi: Vec<f64>,
+    pub x_R: Vec<f64>,
+    pub xi_R: Vec<f64>,
+    pub xi_dot_R: Vec<f64>,
+}
+
+impl Moment {
+    /// Configurations up to `size` from the neutral one.
+    pub fn new(model: &Model<f64>, random: &mut Random, size: f64) -> Self {
+        let mut numbers =
+            |size: f64| -> Vec<f64> { (0..model.dof()).map(|_| random.next() * size).collect() };
+        let [mut x, mut x_R] = [(); 2].map(|()| model.neutral_configuration());
+        model.integrate(&mut x, &numbers(size));
+        model.integrate(&mut x_R, &numbers(size));
+        Self {
+            x,
+            xi: numbers(2.0),
+            x_R,
+            xi_R: numbers(2.0),
+            xi_dot_R: numbers(3.0),
+        }
+    }
+
+    pub fn goal(&self) -> SystemReference<'_> {
+        SystemReference {
+            configuration: &self.x_R,
+            velocity: &self.xi_R,
+            acceleration: &self.xi_dot_R,
+        }
+    }
 }

@@ -3,14 +3,12 @@
 
 use fly_control::allocation::Limits;
 use fly_control::analysis::{AnalysisError, ClosedLoop};
-use fly_control::law::Law;
-use fly_control::template::DesiredMotion;
 use fly_control::{
     Controller, ControllerSettings, Reference, ReferencePoint, ReferenceSettings, Trajectory,
 };
 use fly_lie::{SE3, SO3};
-use fly_mechanics::{State, System, Vehicle, integrate};
-use nalgebra::{Complex, DMatrix, DVector, Vector3, Vector6};
+use fly_mechanics::{SecondMoment, State, System, Vehicle, integrate};
+use nalgebra::{Complex, DMatrix, DVector, Matrix4, Vector3, Vector6};
 
 /// A quadcopter with rotors at +x, +y, -x, -y.
 pub const QUADCOPTER: &str = r#"
@@ -164,17 +162,6 @@ pub fn derivative(f: impl Fn(f64) -> f64) -> f64 {
     (16.0 * bc - ab) / 15.0
 }
 
-/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
-pub struct Lehmer(pub u64);
-
-impl Lehmer {
-    /// The next one.
-    pub fn next(&mut self) -> f64 {
-        self.0 = self.0 * 48_271 % 2_147_483_647;
-        self.0 as f64 / 1_073_741_823.5 - 1.0
-    }
-}
-
 /// Random motions: the same on every run.
 pub struct Random(fly_testing::Random);
 
@@ -202,6 +189,14 @@ impl Random {
     /// A pose up to about 2 m and 2 rad from the identity.
     pub fn pose(&mut self) -> SE3<f64> {
         SE3::exp(&self.vector6(1.2))
+    }
+
+    /// A second moment of positive points, up to about `weight` each: any such moment is one of a body's energies.
+    pub fn moment(&mut self, weight: f64) -> Matrix4<f64> {
+        let points: Vec<_> = (0..6)
+            .map(|_| (weight * (1.1 + self.next()), self.vector3(1.0)))
+            .collect();
+        *SecondMoment::from_points(points).matrix4()
     }
 
     /// A state.
@@ -337,20 +332,6 @@ pub fn derivatives_agree(trajectory: &mut dyn Trajectory, instants: u32, text: &
         let off = (acceleration - point.acceleration).amax();
         assert!(off < 1e-4 * scale, "{text} at {t}");
     }
-}
-
-/// u0 for matrices of the moment.
-pub fn solve(
-    law: &mut Law,
-    M: &DMatrix<f64>,
-    b: &DVector<f64>,
-    B: &DMatrix<f64>,
-    desired: &DesiredMotion,
-) -> DVector<f64> {
-    let mut u0 = DVector::zeros(B.ncols());
-    law.update(M, &desired.mass_matrix, B).expect("a law");
-    law.unconstrained(b, &desired.bias, &mut u0);
-    u0
 }
 
 /// The coefficients of the polynomial with these roots.
