@@ -11,11 +11,12 @@ use crate::estimation::Estimation;
 use crate::health::ActuatorEvent;
 use crate::link::{Landing, Link, Written};
 use crate::messages::{Messages, panic_message};
-use crate::pilot::{Pilot, seconds};
+use crate::pilot::Pilot;
 use crate::recorder::{Done, Punctuality, Recorder};
 use crate::sink::run_metadata;
 use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Fault, Mode};
+use crate::time::seconds;
 use crate::verdict::{End, Evidence, Verdict};
 use crate::watchdog::Hang;
 

@@ -30,6 +30,7 @@ mod statistics;
 mod summary;
 pub mod supervisor;
 mod take_off;
+mod time;
 mod timeline;
 mod tracking;
 mod truth;

@@ -16,8 +16,9 @@ pub(crate) use request::Landing;
 use request::Requests;
 
 use crate::binding::Binding;
-use crate::pilot::{Reading, seconds};
+use crate::pilot::Reading;
 use crate::supervisor::Fault;
+use crate::time::seconds;
 use crate::timeline::Timeline;
 use crate::watchdog::{Call, Watchdog};
 

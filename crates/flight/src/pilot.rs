@@ -13,6 +13,7 @@ use super::limits;
 use super::setpoints::Setpoints;
 use super::supervisor::{Action, Fault, Mode, Response, Supervisor};
 use super::take_off::StartHeight;
+use super::time::seconds;
 
 mod actuators;
 mod applied;
@@ -28,17 +29,6 @@ use jump::JumpDetector;
 pub use jump::Jumps;
 use observe::Measured;
 use touchdown::{Touchdown, motion};
-
-/// Converts nanoseconds to seconds.
-pub fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
-}
-
-/// Converts seconds to nanoseconds.
-#[allow(clippy::cast_possible_truncation)] // saturates
-pub(crate) fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
-}
 
 /// The result of the read in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use crate::error::FlightError;
 use crate::messages::Messages;
 use crate::sink::Sink;
 use crate::summary::LogSummary;
+use crate::time::seconds;
 use crate::world_record::WorldRecord;
 
 /// A simulation that is stepped with commands from outside, and recorded.
@@ -144,7 +145,7 @@ impl<'a> Plant<'a> {
         }
         let info = self.instance.info();
         let backend = format!("{} {}", info.name, info.version);
-        let time = self.frame.time as f64 * 1e-9;
+        let time = seconds(self.frame.time);
         let wall_time = (self.stepped).map_or(0.0, |[first, last]| (last - first).as_secs_f64());
         PlantSummary {
             log: self.record.finish(time, wall_time, &backend),

@@ -21,8 +21,9 @@ pub use report::{EstimateError, EstimatorReport, SensorReport};
 use crate::binding::{GroupBinding, StateBinding, bind as bind_group};
 use crate::config::{EstimatorSection, StateSource};
 use crate::observation::check;
-use crate::pilot::{Reading, nanoseconds, seconds};
+use crate::pilot::Reading;
 use crate::supervisor::{Fault, Uncertain};
+use crate::time::{nanoseconds, seconds};
 use sensor::{Counts, Kind, Sensor};
 use start::Start;
 

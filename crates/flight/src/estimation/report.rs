@@ -4,8 +4,8 @@ use fly_lie::{SE3, SO3};
 
 use super::Estimation;
 use crate::config::StateSource;
-use crate::pilot::seconds;
 use crate::statistics::Magnitude;
+use crate::time::seconds;
 
 /// The estimator at the end of a flight.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ use fly_control::estimator::{Alignment, EstimatorParameters, Imu, Integrals, Mea
 use fly_lie::{SE23, SO3};
 use nalgebra::{Matrix3, Vector3};
 
-use crate::pilot::seconds;
+use crate::time::seconds;
 
 /// How long (ns) to wait for an attitude sensor, once a position is known, before the attitude is found from the
 /// motion.

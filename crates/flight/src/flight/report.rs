@@ -6,8 +6,8 @@ use fly_control::analysis::Attainable;
 
 use super::Flight;
 use crate::health::{ActuatorEvent, Source};
-use crate::pilot::seconds;
 use crate::supervisor::{Event, Fault, Mode, Trigger};
+use crate::time::seconds;
 
 /// At most this many actuator events are kept for the summary.
 const MOST_EVENTS: usize = 64;

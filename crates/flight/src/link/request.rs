@@ -9,7 +9,8 @@ use fly_hal::{
 use super::landed::Landed;
 use super::{Link, Timeouts, watching};
 use crate::binding::{GroupBinding, bind_part};
-use crate::pilot::{Reading, seconds};
+use crate::pilot::Reading;
+use crate::time::seconds;
 use crate::watchdog::{Call, Hang, Watchdog};
 
 /// The outcome of a request to land.

@@ -6,8 +6,8 @@ use fly_hal::signal::UNIT_TOLERANCE;
 use fly_lie::SO3;
 use nalgebra::{Vector3, Vector4};
 
-use super::seconds;
 use crate::binding::{Binding, StateBinding};
+use crate::time::seconds;
 
 /// Numbers are frozen if they have repeated for this many times `safety.stale_ms`, and if meanwhile the pose has deviated from the
 /// integrated velocities by more than all of the following.

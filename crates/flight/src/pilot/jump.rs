@@ -2,10 +2,11 @@
 
 use nalgebra::Vector3;
 
+use super::Pilot;
 use super::touchdown::motion;
-use super::{Pilot, seconds};
 use crate::envelope::{Envelope, Exceeded, Ground};
 use crate::supervisor::Mode;
+use crate::time::seconds;
 
 /// A step that this acceleration, m/s^2, explains is no jump.
 const ACCELERATION: f64 = 20.0;

@@ -3,10 +3,11 @@
 use fly_hal::Frame;
 
 use super::frozen::FrozenGroups;
-use super::{Parts, Pilot, Reading, seconds};
+use super::{Parts, Pilot, Reading};
 use crate::binding::Binding;
 use crate::observation::Observation;
 use crate::supervisor::{Fault, Mode};
+use crate::time::seconds;
 
 /// The signal groups of the body's position and linear velocity.
 const POSITION: &str = "pose.position";

@@ -3,13 +3,14 @@
 use fly_control::predictor::StatePredictor;
 use fly_control::{Step, SystemPoint};
 
-use super::{Pilot, seconds};
+use super::Pilot;
 use crate::binding::Binding;
 use crate::envelope::{Envelope, Exceeded};
 use crate::guidance::Guidance;
 use crate::health::ActuatorEvent;
 use crate::setpoints::Setpoints;
 use crate::supervisor::{Event, Fault, Supervisor};
+use crate::time::seconds;
 
 impl Pilot {
     /// The commands in force, in the vehicle's order; `None` before the first.

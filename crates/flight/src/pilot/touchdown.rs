@@ -2,8 +2,9 @@
 
 use nalgebra::Vector3;
 
-use super::{Parts, seconds};
+use super::Parts;
 use crate::envelope::CLEARANCE;
+use crate::time::seconds;
 
 /// A descending vehicle that sinks slower than this fraction of the descent rate …
 const STUCK: f64 = 0.5;
