@@ -11,8 +11,32 @@ use crate::error::LogError;
 /// Longest text of an event, bytes; longer texts are cut.
 pub const MAX_TEXT: usize = 4096;
 
+/// The kind of an item, the lowest byte of its first word.
 const ROW: u64 = 1;
 const EVENT: u64 = 2;
+
+/// Flags of a row in its first word: no frame came.
+const NO_FRAME: u64 = 1 << 8;
+/// It has the state of a free body.
+const STATE: u64 = 1 << 9;
+/// It has what the controller computed.
+const CONTROL: u64 = 1 << 10;
+/// It has commands.
+const COMMANDS: u64 = 1 << 11;
+/// The input is limited.
+const SATURATED: u64 = 1 << 12;
+/// It has the state of a system.
+const SYSTEM: u64 = 1 << 13;
+/// The controller had a reference of a free body.
+const REFERENCE: u64 = 1 << 14;
+/// The controller had a reference of a system.
+const SYSTEM_REFERENCE: u64 = 1 << 15;
+/// It has an estimate.
+const ESTIMATED: u64 = 1 << 32;
+
+/// Places of numbers of a byte in the first word of a row: the mode, and the solver's outcome.
+const MODE_AT: u32 = 16;
+const SOLVER_AT: u32 = 24;
 
 /// Lengths that every row of a flight has.
 #[derive(Clone, Copy, Debug)]
@@ -126,19 +150,22 @@ impl Layout {
         check("`values`", self.values, row.values.len())?;
         check("`groups`", self.groups, row.groups.len())?;
         words.clear();
-        let flags = u64::from(row.status == Status::None)
-            | u64::from(row.state.is_some()) << 1
-            | u64::from(row.control.is_some()) << 2
-            | u64::from(row.commands.is_some()) << 3
-            | u64::from(row.control.as_ref().is_some_and(|c| c.saturated)) << 4
-            | u64::from(row.system.is_some()) << 5
-            | u64::from(row.control.as_ref().is_some_and(|c| c.reference.is_some())) << 6
-            | u64::from(row.control.as_ref().is_some_and(|c| c.system.is_some())) << 7;
+        let of_control = |holds: fn(&Control) -> bool| row.control.as_ref().is_some_and(holds);
+        let flags = [
+            (NO_FRAME, row.status == Status::None),
+            (STATE, row.state.is_some()),
+            (CONTROL, row.control.is_some()),
+            (COMMANDS, row.commands.is_some()),
+            (SATURATED, of_control(|c| c.saturated)),
+            (SYSTEM, row.system.is_some()),
+            (REFERENCE, of_control(|c| c.reference.is_some())),
+            (SYSTEM_REFERENCE, of_control(|c| c.system.is_some())),
+            (ESTIMATED, row.estimate.is_some()),
+        ];
         let solver = row.control.as_ref().map_or(0, |c| c.solver);
-        let estimated = u64::from(row.estimate.is_some()) << 32;
-        words.push(
-            ROW | flags << 8 | u64::from(row.mode) << 16 | u64::from(solver) << 24 | estimated,
-        );
+        let numbers = u64::from(row.mode) << MODE_AT | u64::from(solver) << SOLVER_AT;
+        let set = |word, (flag, is_set): (u64, bool)| if is_set { word | flag } else { word };
+        words.push(flags.into_iter().fold(ROW | numbers, set));
         words.push(row.time.cast_unsigned());
         let (active, iterations) = row
             .control
@@ -258,7 +285,7 @@ impl Layout {
                 message: &buffers.message,
             };
         }
-        let flag = |bit: u32| words[0] >> (8 + bit) & 1 == 1;
+        let flag = |flag: u64| words[0] & flag != 0;
         let mut rest = Words(&words[4..]);
         rest.fill(self.values, &mut buffers.values);
         buffers.groups.clear();
@@ -299,8 +326,8 @@ impl Layout {
         rest.fill(self.estimate, &mut buffers.estimate);
         rest.fill(self.commands, &mut buffers.commands);
         let control = Control {
-            reference: flag(6).then_some(reference),
-            system: flag(7).then_some(SystemReference {
+            reference: flag(REFERENCE).then_some(reference),
+            system: flag(SYSTEM_REFERENCE).then_some(SystemReference {
                 configuration: desired_configuration,
                 velocity: desired_velocity,
                 acceleration: &buffers.acceleration,
@@ -318,25 +345,29 @@ impl Layout {
             disturbance: &buffers.disturbance,
             thrust_scale: Some(thrust_scale).filter(|scale: &f64| !scale.is_nan()),
             active: words[2] as u32,
-            saturated: flag(4),
-            solver: (words[0] >> 24) as u8,
+            saturated: flag(SATURATED),
+            solver: (words[0] >> SOLVER_AT) as u8,
             iterations: words[3] as u32,
         };
         Item::Row(Row {
             time: words[1].cast_signed(),
-            status: if flag(0) { Status::None } else { Status::Fresh },
-            mode: (words[0] >> 16) as u8,
+            status: if flag(NO_FRAME) {
+                Status::None
+            } else {
+                Status::Fresh
+            },
+            mode: (words[0] >> MODE_AT) as u8,
             values: &buffers.values,
             groups: &buffers.groups,
-            state: flag(1).then_some(state),
-            system: flag(5).then_some(SystemState {
+            state: flag(STATE).then_some(state),
+            system: flag(SYSTEM).then_some(SystemState {
                 configuration,
                 velocity,
                 poses: &buffers.poses,
             }),
-            control: flag(2).then_some(control),
-            estimate: (words[0] >> 32 & 1 == 1).then_some(buffers.estimate.as_slice()),
-            commands: flag(3).then_some(&buffers.commands),
+            control: flag(CONTROL).then_some(control),
+            estimate: flag(ESTIMATED).then_some(buffers.estimate.as_slice()),
+            commands: flag(COMMANDS).then_some(&buffers.commands),
         })
     }
 }
