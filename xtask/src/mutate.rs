@@ -1,13 +1,12 @@
 //! `cargo xtask mutate`: mutated files, more than the tests have time for.
 
 use crate::{Failure, Outcome, workspace};
-use anyhow::Context;
 
 const CASES: &str = "1000000";
 
 pub fn run(arguments: &[String]) -> Outcome {
-    let mut command = workspace::cargo_at_root()?;
     let mut cases = CASES;
+    let mut environment = Vec::new();
     let mut rest = arguments.iter();
     while let Some(flag) = rest.next() {
         let variable = match flag.as_str() {
@@ -27,14 +26,11 @@ pub fn run(arguments: &[String]) -> Outcome {
         if variable == "FLY_MUTATIONS" {
             cases = value;
         } else {
-            command.env(variable, value);
+            environment.push((variable, value.as_str()));
         }
     }
-    command
-        .env("FLY_MUTATIONS", cases)
-        .args(["test", "--release", "--package", "fly", "--test", "suite"])
-        .args(["--", "--exact", "--nocapture"])
-        .arg("mutations::whatever_a_file_holds_it_is_read_or_refused");
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    environment.push(("FLY_MUTATIONS", cases));
+    let program = [&["--release"], &workspace::TESTS_OF_FLY[..]].concat();
+    let test = "mutations::whatever_a_file_holds_it_is_read_or_refused";
+    Ok(workspace::run_test(&program, &[test], &environment)?)
 }

@@ -1,7 +1,6 @@
 //! `cargo xtask faults`, `cargo xtask compare`: long tests whose results a page of the documentation shows.
 
 use crate::{Failure, Outcome, workspace};
-use anyhow::Context;
 use std::process::ExitCode;
 
 /// Runs such a test of the command; `--write` makes it write its page.
@@ -16,15 +15,13 @@ pub fn run(task: &str, test: &str, arguments: &[String]) -> Outcome {
             )));
         }
     };
-    let mut command = workspace::cargo_at_root()?;
-    command
-        .args(["test", "--package", "fly", "--test", "suite", "--"])
-        .args(["--ignored", "--exact", "--nocapture", test]);
-    if write {
-        command.env("FLY_GENERATE", "1");
-    }
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    let environment: &[_] = if write { &[("FLY_GENERATE", "1")] } else { &[] };
+    let tests = ["--ignored", test];
+    Ok(workspace::run_test(
+        &workspace::TESTS_OF_FLY,
+        &tests,
+        environment,
+    )?)
 }
 
 /// The tests of logs under many flights at once and under kills, with more repetitions than everyday tests have time
@@ -37,12 +34,10 @@ pub fn logs_of_many_flights(before: ExitCode) -> Outcome {
         "logs::six_flights_at_once_leave_six_logs",
         "logs::real_time::a_kill_costs_at_most_a_tenth_of_a_second",
     ];
-    let mut command = workspace::cargo_at_root()?;
-    command
-        .args(["test", "--package", "fly", "--test", "suite", "--"])
-        .args(["--exact", "--nocapture"])
-        .args(tests)
-        .env("FLY_ALL_ROUNDS", "1");
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    let environment = [("FLY_ALL_ROUNDS", "1")];
+    Ok(workspace::run_test(
+        &workspace::TESTS_OF_FLY,
+        &tests,
+        &environment,
+    )?)
 }

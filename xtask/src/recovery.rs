@@ -1,7 +1,6 @@
 //! `cargo xtask recovery`: recoveries from arbitrary attitudes, more than the tests have time for.
 
 use crate::{Failure, Outcome, workspace};
-use anyhow::Context;
 
 pub fn run(arguments: &[String]) -> Outcome {
     let mut only = String::new();
@@ -18,12 +17,17 @@ pub fn run(arguments: &[String]) -> Outcome {
             )));
         }
     };
-    let mut command = workspace::cargo_at_root()?;
-    command
-        .args(["test", "--release", "--package", "fly-control"])
-        .args(["--test", "recovery", "--", "--ignored", "--exact"])
-        .args(["--nocapture", test])
-        .env("FLY_RECOVERY", only);
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    let program = [
+        "--release",
+        "--package",
+        "fly-control",
+        "--test",
+        "recovery",
+    ];
+    let environment = [("FLY_RECOVERY", only.as_str())];
+    Ok(workspace::run_test(
+        &program,
+        &["--ignored", test],
+        &environment,
+    )?)
 }

@@ -1,7 +1,6 @@
 //! `cargo xtask redundant`: random vehicles with redundant inputs, more than the tests have time for.
 
 use crate::{Failure, Outcome, workspace};
-use anyhow::Context;
 
 pub fn run(arguments: &[String]) -> Outcome {
     if let [other, ..] = arguments {
@@ -9,14 +8,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             "`redundant` takes no arguments, found `{other}`"
         )));
     }
-    let mut command = workspace::cargo_at_root()?;
-    command
-        .args(["test", "--release", "--package", "fly-control"])
-        .args(["--test", "suite", "--", "--ignored", "--exact"])
-        .args([
-            "--nocapture",
-            "redundant::accelerations_of_a_hundred_thousand_vehicles",
-        ]);
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    let program = ["--release", "--package", "fly-control", "--test", "suite"];
+    let test = "redundant::accelerations_of_a_hundred_thousand_vehicles";
+    Ok(workspace::run_test(&program, &["--ignored", test], &[])?)
 }

@@ -48,13 +48,12 @@ pub fn run(arguments: &[String]) -> Outcome {
         // A machine without a network has no Dask.
         Err(error) => println!("SKIPPED: Dask and pyarrow: {error:#}"),
     }
-    let mut command = workspace::cargo_at_root()?;
-    command
-        .args(["test", "--package", "fly", "--test", "suite", "--"])
-        .args(["--ignored", "--exact", "--nocapture"])
-        .arg("sweeps::a_campaign_killed_twenty_times_loses_and_repeats_no_row");
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    let test = "sweeps::a_campaign_killed_twenty_times_loses_and_repeats_no_row";
+    Ok(workspace::run_test(
+        &workspace::TESTS_OF_FLY,
+        &["--ignored", test],
+        &[],
+    )?)
 }
 
 /// Flies a campaign on a local Dask cluster with the shipped script and alone: the tables are the same, and pyarrow reads them.

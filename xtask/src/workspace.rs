@@ -21,6 +21,23 @@ pub fn cargo_at_root() -> Result<Command> {
     Ok(command)
 }
 
+/// The program with the tests of the command.
+pub const TESTS_OF_FLY: [&str; 4] = ["--package", "fly", "--test", "suite"];
+
+/// Runs tests of a program by their full names, and shows what they print.
+pub fn run_test(
+    program: &[&str],
+    tests: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<ExitCode> {
+    let mut command = cargo_at_root()?;
+    command.arg("test").args(program);
+    command.args(["--", "--exact", "--nocapture"]).args(tests);
+    command.envs(environment.iter().copied());
+    let status = command.status().context("cargo did not start")?;
+    Ok(exit_code(status))
+}
+
 /// The folders of the workspace's crates, from the root.
 pub fn crates() -> Result<Vec<String>> {
     let file = root().join("Cargo.toml");
