@@ -145,13 +145,7 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     fn take(state: &mut Telemetry, arrival: i64, message: MavMessage) {
-        assert!(state.take(&Received {
-            arrival,
-            system: 1,
-            component: 1,
-            sequence: 0,
-            message,
-        }));
+        assert!(state.take(&Received::of_vehicle(arrival, message)));
     }
 
     fn position(time_boot_ms: u32) -> MavMessage {

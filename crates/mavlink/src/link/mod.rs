@@ -73,6 +73,20 @@ pub struct Received {
     pub message: MavMessage,
 }
 
+#[cfg(test)]
+impl Received {
+    /// A message of the vehicle with the system id 1.
+    pub(crate) fn of_vehicle(arrival: i64, message: MavMessage) -> Self {
+        Self {
+            arrival,
+            system: 1,
+            component: 1,
+            sequence: 0,
+            message,
+        }
+    }
+}
+
 /// Receives a link's events, on its reader thread. A closure that takes messages is a listener.
 pub trait Listener: Send {
     /// A message has arrived.

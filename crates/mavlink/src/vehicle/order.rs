@@ -56,12 +56,10 @@ mod tests {
     fn counts(messages: &[(i64, u8)]) -> Vec<u64> {
         let mut order = Order::default();
         let count = |&(ms, sequence): &(i64, u8)| {
+            let message = MavMessage::HEARTBEAT(HEARTBEAT_DATA::default());
             order.count(&Received {
-                arrival: ms * 1_000_000,
-                system: 1,
-                component: 1,
                 sequence,
-                message: MavMessage::HEARTBEAT(HEARTBEAT_DATA::default()),
+                ..Received::of_vehicle(ms * 1_000_000, message)
             })
         };
         messages.iter().map(count).collect()

@@ -240,16 +240,6 @@ mod tests {
     };
     use mavlink::types::CharArray;
 
-    fn received(arrival: i64, message: MavMessage) -> Received {
-        Received {
-            arrival,
-            system: 1,
-            component: 1,
-            sequence: 0,
-            message,
-        }
-    }
-
     fn text(severity: MavSeverity, text: &str) -> MavMessage {
         MavMessage::STATUSTEXT(STATUSTEXT_DATA {
             severity,
@@ -261,7 +251,9 @@ mod tests {
     #[test]
     fn its_reasons_are_its_warnings_in_order() {
         let mut health = Health::default();
-        let mut say = |at, severity, words: &str| health.take(&received(at, text(severity, words)));
+        let mut say = |at, severity, words: &str| {
+            health.take(&Received::of_vehicle(at, text(severity, words)))
+        };
         say(1, MavSeverity::MAV_SEVERITY_CRITICAL, "old");
         say(
             3,
@@ -284,7 +276,10 @@ mod tests {
             "Compass not calibrated; PreArm: RC not found"
         );
         for at in 10..30 {
-            health.take(&received(at, text(MavSeverity::MAV_SEVERITY_ALERT, "more")));
+            health.take(&Received::of_vehicle(
+                at,
+                text(MavSeverity::MAV_SEVERITY_ALERT, "more"),
+            ));
         }
         assert_eq!(health.reasons(0), "more", "the oldest go");
     }
@@ -299,12 +294,12 @@ mod tests {
                 ..EXTENDED_SYS_STATE_DATA::default()
             })
         };
-        health.take(&received(
+        health.take(&Received::of_vehicle(
             0,
             landed(MavLandedState::MAV_LANDED_STATE_IN_AIR),
         ));
         assert!(health.is_airborne(1));
-        health.take(&received(
+        health.take(&Received::of_vehicle(
             2,
             landed(MavLandedState::MAV_LANDED_STATE_ON_GROUND),
         ));
@@ -338,10 +333,10 @@ mod tests {
             (55, true),
             (0, false),
         ] {
-            health.take(&received(0, estimator(bits)));
+            health.take(&Received::of_vehicle(0, estimator(bits)));
             assert_eq!(!complains(&health), good, "{bits}");
             // Reports are rare, and none comes in an outage: the last one holds, however old.
-            health.take(&received(
+            health.take(&Received::of_vehicle(
                 100 * FRESH,
                 text(MavSeverity::MAV_SEVERITY_INFO, "hello"),
             ));
@@ -364,7 +359,7 @@ mod tests {
             (1 << 28, 0, true, false),
             (1 << 28 | 1 << 16, 1 << 28 | 1 << 16, false, true),
         ] {
-            health.take(&received(0, status(present, healthy)));
+            health.take(&Received::of_vehicle(0, status(present, healthy)));
             assert_eq!(
                 (health.is_unready(), health.hears_radio()),
                 (unready, radio)

@@ -83,17 +83,12 @@ mod tests {
 
     fn moving(vx: f32, vz: f32) -> Telemetry {
         let mut state = Telemetry::default();
-        state.take(&Received {
-            arrival: 0,
-            system: 1,
-            component: 1,
-            sequence: 0,
-            message: MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
-                vx,
-                vz,
-                ..LOCAL_POSITION_NED_DATA::default()
-            }),
+        let message = MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
+            vx,
+            vz,
+            ..LOCAL_POSITION_NED_DATA::default()
         });
+        state.take(&Received::of_vehicle(0, message));
         state
     }
 

@@ -40,16 +40,6 @@ fn heartbeat(custom_mode: u32, armed: bool) -> MavMessage {
     })
 }
 
-fn received(arrival: i64, message: MavMessage) -> Received {
-    Received {
-        arrival,
-        system: 1,
-        component: 1,
-        sequence: 0,
-        message,
-    }
-}
-
 /// A session with a PX4, and the link to it.
 fn session() -> (Session, Vehicle) {
     let address = "udpin:127.0.0.1:0".parse().unwrap();
@@ -103,7 +93,7 @@ fn flown() -> (Session, Vehicle) {
 
 /// Takes a message as [`Session::run`] does.
 fn hear(session: &mut Session, at: i64, message: MavMessage) {
-    let (before, received) = (session.health.heartbeat, received(at, message));
+    let (before, received) = (session.health.heartbeat, Received::of_vehicle(at, message));
     session.health.take(&received);
     if let MavMessage::HEARTBEAT(m) = &received.message {
         session.observe(before, &Heartbeat::from(m), at);
@@ -217,12 +207,12 @@ fn a_vehicle_that_has_restarted_may_know_its_position() {
             ..LOCAL_POSITION_NED_DATA::default()
         })
     };
-    state.take(&received(100 * SECOND, place(90_000)));
+    state.take(&Received::of_vehicle(100 * SECOND, place(90_000)));
     let lost = MavMessage::ESTIMATOR_STATUS(ESTIMATOR_STATUS_DATA::default());
     hear(&mut session, 100 * SECOND, lost);
     session.watch_restarts(&state, 100 * SECOND);
     assert!(session.health.is_lost());
-    state.take(&received(110 * SECOND, place(1000)));
+    state.take(&Received::of_vehicle(110 * SECOND, place(1000)));
     assert_eq!(state.restarts(), 1);
     session.watch_restarts(&state, 110 * SECOND);
     assert!(!session.health.is_lost());
