@@ -19,7 +19,7 @@ pub struct OutputSettings {
     pub reversed: bool,
     /// Value at full output, N, rad, N m. Default: the limit of the command.
     pub full: Option<f64>,
-    /// c above, 0 to 1. Default: the autopilot's for thrusts, 0 for others.
+    /// c of the curve `full ((1 - c) u + c u^2)`, 0 to 1. Default: the autopilot's for thrusts, 0 for others.
     pub curve: Option<f64>,
     /// Pulse width at the lowest control, µs. Default 1000.
     pub min: Option<f64>,
