@@ -243,7 +243,7 @@ impl Governor {
         let e = present.position - motion.position;
         let v = present.velocity - motion.velocity;
         let derivatives = [e, v, -motion.acceleration, Vector3::zeros()];
-        let turn = heading(&(goal.pose.rotation.inverse() * state.pose.rotation));
+        let turn = yaw_before_tilt(&(goal.pose.rotation.inverse() * state.pose.rotation));
         if derivatives.iter().flatten().all(|x| x.is_finite()) && turn.is_finite() {
             self.across = Offset::new(derivatives.map(|x| x.xy()));
             self.along = Offset::new(derivatives.map(|x| Vector1::new(x.z)));
@@ -286,7 +286,7 @@ impl Governor {
 
     /// The same for the heading.
     fn turn_near(&mut self, state: &State<f64>, goal: &ReferencePoint) {
-        let apart = heading(&(goal.pose.rotation.inverse() * state.pose.rotation));
+        let apart = yaw_before_tilt(&(goal.pose.rotation.inverse() * state.pose.rotation));
         let error = wrapped(self.heading.derivatives[0][0] - apart);
         if error.abs() <= self.reach.heading || !error.is_finite() {
             return;
@@ -416,7 +416,7 @@ fn halves(vector: &Vector6<f64>) -> [Vector3<f64>; 2] {
 
 /// The angle of the turn about the vertical that is nearest to a rotation, rad; zero for a half turn about a horizontal axis, to which all are
 /// equally near.
-fn heading(rotation: &SO3<f64>) -> f64 {
+fn yaw_before_tilt(rotation: &SO3<f64>) -> f64 {
     let R = rotation.matrix();
     (R[(1, 0)] - R[(0, 1)]).atan2(R[(0, 0)] + R[(1, 1)])
 }
