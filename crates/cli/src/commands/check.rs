@@ -184,10 +184,13 @@ fn count(number: usize, what: &str) -> String {
 /// Describes the bodies besides the vehicles.
 fn world(fleet: &FleetConfiguration) -> String {
     let (world, model) = (&fleet.world, &fleet.world.model);
+    let bodies = match model.body_count() {
+        1 => "1 body".to_owned(),
+        number => format!("{number} bodies"),
+    };
     format!(
-        "{}, {}, {}, {}",
+        "{}, {bodies}, {}, {}",
         count(fleet.vehicles.len(), "vehicle"),
-        format_args!("{} bodies", model.body_count()),
         count(world.ropes.len(), "rope"),
         count(world.loops.len(), "loop")
     )
