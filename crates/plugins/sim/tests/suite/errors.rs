@@ -3,7 +3,7 @@
 use fly_hal::{Backend, Configuration, ErrorKind, Text};
 use fly_plugin_sim::Simulation;
 
-const CUBE: &str = include_str!("../cube.toml");
+use super::run::CUBE;
 
 /// The text with `[fault]`-like markers: what stands between `«` and `»` is the place that the error must name.
 fn check(marked: &str, message: &str, help: Option<&str>) {

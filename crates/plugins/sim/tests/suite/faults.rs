@@ -1,91 +1,22 @@
 //! Faults of sensors, actuators, links, the battery and the body, on a schedule and at random.
 
-use fly_hal::{Backend, Configuration, Deadline, Frame, ReadOutcome};
-use fly_lie::SO3;
+use fly_hal::{Backend, Configuration, Deadline};
 use fly_plugin_sim::Simulation;
-use nalgebra::{Vector3, Vector4};
+use nalgebra::Vector3;
 
-const CUBE: &str = include_str!("../cube.toml");
+use super::run::{CUBE, DRIFTER, Run};
+
 /// m/s².
 const GRAVITY: f64 = 9.81;
 
-struct Run {
-    simulation: Simulation,
-    frames: Vec<Frame>,
-    fresh: Vec<bool>,
+/// At 100 Hz, with the same commands all the time.
+fn fly(faults: &str, vehicle: &str, seed: u64, count: usize, commands: &[f64]) -> Run {
+    Run::commanded(faults, vehicle, (100.0, seed), count, |_, to| {
+        to.copy_from_slice(commands);
+    })
 }
 
-impl Run {
-    /// At 100 Hz.
-    fn new(faults: &str, vehicle: &str, seed: u64, count: usize, commands: &[f64]) -> Self {
-        Self::commanded(faults, vehicle, seed, count, |_, to| {
-            to.copy_from_slice(commands);
-        })
-    }
-
-    fn commanded(
-        text: &str,
-        vehicle: &str,
-        seed: u64,
-        count: usize,
-        command: impl Fn(usize, &mut [f64]),
-    ) -> Self {
-        let configuration = Configuration {
-            rate_hz: 100.0,
-            seed,
-            ..Configuration::new(text, vehicle)
-        };
-        let mut simulation = Simulation::configure(&configuration).unwrap();
-        simulation.start().unwrap();
-        let mut commands = vec![0.0; simulation.description().commands().count()];
-        let mut frame = simulation.description().frame();
-        let (mut frames, mut fresh) = (Vec::new(), Vec::new());
-        for i in 0..count {
-            let outcome = simulation.read(Deadline::NOW, &mut frame.as_mut()).unwrap();
-            command(i, &mut commands);
-            simulation.write(frame.time, &commands).unwrap();
-            frames.push(frame.clone());
-            fresh.push(outcome == ReadOutcome::Fresh);
-        }
-        Self {
-            simulation,
-            frames,
-            fresh,
-        }
-    }
-
-    fn value(&self, frame: usize, signal: &str) -> f64 {
-        let index = self.simulation.description().value_index(signal);
-        self.frames[frame].values[index.expect(signal)]
-    }
-
-    fn vector(&self, frame: usize, group: &str) -> Vector3<f64> {
-        Vector3::from(["x", "y", "z"].map(|c| self.value(frame, &format!("{group}.{c}"))))
-    }
-
-    fn rotation(&self, frame: usize, group: &str) -> SO3<f64> {
-        let all = ["w", "x", "y", "z"].map(|c| self.value(frame, &format!("{group}.{c}")));
-        SO3::from_quaternion(&Vector4::from(all))
-    }
-
-    fn stamp(&self, frame: usize, group: &str) -> i64 {
-        let index = self.simulation.description().find_group(group);
-        self.frames[frame].groups[index.expect(group)].stamp
-    }
-
-    fn line(&self, name: &str) -> Option<String> {
-        let report = self.simulation.report();
-        report.into_iter().find(|line| line.0 == name).map(|l| l.1)
-    }
-}
-
-/// A body on which nothing acts, moving along x and turning.
-const DRIFTER: &str = "
-    name = 'drifter'
-    gravity = [0, 0, 0]
-    [bodies.drifter]
-    mass = 1.0
-    inertia = [0.01, 0.02, 0.03]";
+/// Along x, and turning.
 const MOVING: &str = "initial = { velocity = [2, 0, 0], angular_velocity = [0, 0, 1] }";
 
 #[test]
@@ -93,7 +24,7 @@ fn frozen_values_have_new_stamps() {
     let text = format!(
         "{MOVING}\nfaults = [{{ kind = 'freeze', group = 'pose.position', from = 0.5, until = 1 }}]"
     );
-    let run = Run::new(&text, DRIFTER, 1, 150, &[]);
+    let run = fly(&text, DRIFTER, 1, 150, &[]);
     for frame in 0..150 {
         assert_eq!(run.stamp(frame, "pose.position"), run.frames[frame].time);
         let seen = if (50..100).contains(&frame) {
@@ -120,7 +51,7 @@ fn offsets_grow_or_jump() {
             {{ kind = 'offset', group = 'pose.quaternion', offset = [0.3, 0, 0.1], from = 0.5, duration = 0.5 }},
         ]"
     );
-    let run = Run::new(&text, DRIFTER, 1, 150, &[]);
+    let run = fly(&text, DRIFTER, 1, 150, &[]);
     for frame in 0..150 {
         let found = run.vector(frame, "pose.position") - run.vector(frame, "truth.pose.position");
         let part = ((frame as f64 / 100.0 - 0.2) / 0.4).clamp(0.0, 1.0);
@@ -141,7 +72,7 @@ fn offsets_grow_or_jump() {
 #[test]
 fn dropouts_lose_a_part() {
     let text = "faults = [{ kind = 'dropout', part = 0.25, group = 'pose.position', from = 1, until = inf }]";
-    let run = Run::new(text, DRIFTER, 1, 8100, &[]);
+    let run = fly(text, DRIFTER, 1, 8100, &[]);
     let lost = (0..8100).filter(|&i| run.stamp(i, "pose.position") != run.frames[i].time);
     let lost: Vec<usize> = lost.collect();
     assert!(lost.iter().all(|i| *i >= 100));
@@ -164,7 +95,7 @@ fn actuators_weaken_and_stick() {
             { kind = 'stuck', actuator = 'rotor.1.tilt', from = 0.8, until = 1.2 },
         ]";
     let tilt = |frame: usize| 0.3 * (0.1 * frame as f64).sin();
-    let run = Run::commanded(text, CUBE, 1, 200, |frame, to| {
+    let run = Run::commanded(text, CUBE, (100.0, 1), 200, |frame, to| {
         to.copy_from_slice(&[GRAVITY, GRAVITY, tilt(frame)]);
     });
     for frame in 1..200 {
@@ -206,7 +137,7 @@ fn a_weak_actuator_sticks_at_what_it_gives() {
         initial.commands = 'first'
         actuators = [{ command = 'rotor.0.thrust', effectiveness = 0.8 }]
         faults = [{ kind = 'stuck', actuator = 'rotor.0.thrust', from = 0.5, until = 1.5 }]";
-    let run = Run::commanded(text, CUBE, 1, 100, |_, to| {
+    let run = Run::commanded(text, CUBE, (100.0, 1), 100, |_, to| {
         to.copy_from_slice(&[GRAVITY, GRAVITY, 0.0]);
     });
     for frame in [40, 60, 90] {
@@ -228,7 +159,7 @@ fn the_wind_rises() {
         wind.velocity = [1, 0, 0]
         initial.velocity = [1, 0, 0]
         faults = [{ kind = 'wind', velocity = [0, 4, 0], from = 0.5, until = 1.5, ramp = 0.2 }]";
-    let run = Run::new(text, vehicle, 1, 200, &[]);
+    let run = fly(text, vehicle, 1, 200, &[]);
     for frame in 0..200 {
         let time = frame as f64 / 100.0;
         let part = if time < 1.499 {
@@ -248,7 +179,7 @@ fn the_wind_rises() {
     assert!((decay - (-0.6_f64).exp()).abs() < 1e-9, "{decay}");
     // Without a table for it, frames tell of the wind, too.
     let text = text.replace("wind.velocity", "#");
-    let run = Run::new(&text, vehicle, 1, 100, &[]);
+    let run = fly(&text, vehicle, 1, 100, &[]);
     assert!((run.vector(99, "truth.wind").y - 4.0).abs() < 1e-12);
 }
 
@@ -259,7 +190,7 @@ fn masses_change_in_flight() {
     let text = "
         initial.velocity = [1, 2, 3]
         faults = [{ kind = 'mass', masses = [{ mass = 0.5, position = [0.1, 0, 0] }, { mass = -0.3 }], from = 0.5, until = 1 }]";
-    let run = Run::new(text, &vehicle, 1, 150, &hover());
+    let run = fly(text, &vehicle, 1, 150, &hover());
     // Until the fault it hovers; then 2.2 kg hang on the thrust for 2 kg.
     for (frame, most) in [(1, 1e-9), (49, 1e-9), (50, 1e-9), (51, 0.02)] {
         let change = run.vector(frame, "twist.linear") - run.vector(frame - 1, "twist.linear");
@@ -320,7 +251,7 @@ fn cells_fail_and_charge_is_lost() {
             { kind = 'battery', cells = 1, from = 0.5, until = inf },
             { kind = 'battery', charge = 0.5, from = 1, until = inf },
         ]";
-    let run = Run::new(text, POWERED, 1, 150, &[9.81]);
+    let run = fly(text, POWERED, 1, 150, &[9.81]);
     let voltage = |frame: usize| run.value(frame, "battery.voltage");
     // A frame reports the voltage of the last step.
     let ratio = voltage(52) / voltage(50);
@@ -347,7 +278,7 @@ fn what_fails_in_several_faults_adds_up() {
             { kind = 'weak', actuator = 'rotor.0.thrust', effectiveness = 0.8, from = 0.25, until = inf },
             { kind = 'weak', actuator = 'rotor.0.thrust', effectiveness = 0.5, from = 0.5, until = inf },
         ]";
-    let run = Run::new(text, POWERED, 1, 100, &[4.0]);
+    let run = fly(text, POWERED, 1, 100, &[4.0]);
     let ratio =
         |frame: usize| run.value(frame, "battery.voltage") / run.value(20, "battery.voltage");
     for (frame, left) in [(30, 0.75), (60, 0.25), (90, 0.25)] {
@@ -369,7 +300,7 @@ fn a_lost_link_loses_both_ways() {
     let text = "
         initial.commands = 'first'
         faults = [{ kind = 'link', from = 0.5, until = 1 }]";
-    let run = Run::commanded(text, CUBE, 1, 150, |frame, to| {
+    let run = Run::commanded(text, CUBE, (100.0, 1), 150, |frame, to| {
         to.copy_from_slice(&[GRAVITY + if frame < 50 { 0.0 } else { 2.0 }, GRAVITY, 0.0]);
     });
     for frame in 1..150 {
@@ -456,7 +387,7 @@ fn one_of_several_actuators_fails() {
     let text = "{ kind = 'dead', actuator = ['rotor.0.thrust', 'rotor.1.thrust', 'rotor.1.tilt'], from = [0, 1], until = inf, reported = false }";
     let mut counts = [0.0; 3];
     for seed in 0..300 {
-        let one = Run::new(&format!("faults = [{text}]"), CUBE, seed, 101, &hover());
+        let one = fly(&format!("faults = [{text}]"), CUBE, seed, 101, &hover());
         let told = one.line("faults").unwrap();
         let place = ["rotor.0.thrust", "rotor.1.thrust", "rotor.1.tilt"]
             .iter()
@@ -466,9 +397,7 @@ fn one_of_several_actuators_fails() {
         if seed < 20 {
             let two =
                 format!("faults = [{text}, {{ kind = 'missing', from = [0, 1], until = inf }}]");
-            let two = Run::new(&two, CUBE, seed, 101, &hover())
-                .line("faults")
-                .unwrap();
+            let two = fly(&two, CUBE, seed, 101, &hover()).line("faults").unwrap();
             assert!(two.starts_with(&told), "{two} {told}");
         }
     }

@@ -3,7 +3,8 @@
 use fly_hal::{Backend, Configuration, Deadline, Frame, GroupStatus, ReadOutcome};
 use fly_plugin_sim::Simulation;
 
-const CUBE: &str = include_str!("../cube.toml");
+use super::run::CUBE;
+
 const MASS: f64 = 2.0;
 const GRAVITY: f64 = 9.81;
 

@@ -9,6 +9,7 @@ mod joints;
 mod plugin;
 mod propulsion;
 mod release;
+mod run;
 mod sensor_errors;
 mod sensor_samples;
 mod sensors;

@@ -2,7 +2,7 @@
 
 use fly_hal::{Clock, Configuration, Deadline, ErrorKind, Plugin, SearchPath};
 
-const CUBE: &str = include_str!("../cube.toml");
+use super::run::CUBE;
 
 /// Every sensor, with everything that can happen to its samples.
 const ALL: &str = include_str!("../all_sensors.toml");

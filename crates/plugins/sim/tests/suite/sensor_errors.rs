@@ -2,7 +2,8 @@
 
 use nalgebra::Vector3;
 
-use super::sensors::{DRIFTER, EXACT_IMU, Run, close};
+use super::run::{DRIFTER, Run};
+use super::sensors::{EXACT_IMU, close};
 
 fn mean_square(values: impl Iterator<Item = Vector3<f64>>) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);

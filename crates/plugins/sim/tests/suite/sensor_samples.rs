@@ -1,6 +1,6 @@
 //! When samples of sensors arrive, and which do not.
 
-use super::sensors::{CUBE, DRIFTER, Run};
+use super::run::{CUBE, DRIFTER, Run};
 
 /// The stamp is the time of measurement, the frame that of arrival.
 #[test]

@@ -1,114 +1,13 @@
 //! Sensors without errors: what they measure is exact.
 
-use fly_hal::{Backend, Configuration, Deadline, Frame, ReadOutcome};
 use fly_lie::SO3;
-use fly_plugin_sim::Simulation;
-use nalgebra::{Vector3, Vector4};
+use nalgebra::Vector3;
 
-pub(super) const CUBE: &str = include_str!("../cube.toml");
-/// A body on which nothing acts.
-pub(super) const DRIFTER: &str = "
-    name = 'drifter'
-    gravity = [0, 0, 0]
-    [bodies.drifter]
-    mass = 1.0
-    inertia = [0.01, 0.02, 0.03]";
+use super::run::{CUBE, DRIFTER, Run};
+
 /// Settings of an IMU without errors.
 pub(super) const EXACT_IMU: &str = "gyro_noise = 0, gyro_bias_walk = 0, gyro_bias = [0, 0, 0], \
     accelerometer_noise = 0, accelerometer_bias_walk = 0, accelerometer_bias = [0, 0, 0]";
-
-pub(super) struct Run {
-    pub(super) simulation: Simulation,
-    pub(super) frames: Vec<Frame>,
-    pub(super) fresh: Vec<bool>,
-}
-
-impl Run {
-    pub(super) fn new(
-        text: &str,
-        vehicle: &str,
-        (rate_hz, seed): (f64, u64),
-        count: usize,
-    ) -> Self {
-        Self::commanded(text, vehicle, (rate_hz, seed), count, |_, commands| {
-            commands.fill(0.0);
-        })
-    }
-
-    pub(super) fn commanded(
-        text: &str,
-        vehicle: &str,
-        (rate_hz, seed): (f64, u64),
-        count: usize,
-        command: impl Fn(f64, &mut [f64]),
-    ) -> Self {
-        let configuration = Configuration {
-            rate_hz,
-            seed,
-            ..Configuration::new(text, vehicle)
-        };
-        let mut simulation = Simulation::configure(&configuration).unwrap();
-        simulation.start().unwrap();
-        let mut commands = vec![0.0; simulation.description().commands().count()];
-        let mut frame = simulation.description().frame();
-        let (mut frames, mut fresh) = (Vec::new(), Vec::new());
-        for _ in 0..count {
-            let outcome = simulation.read(Deadline::NOW, &mut frame.as_mut()).unwrap();
-            command(frame.time as f64 / 1e9, &mut commands);
-            simulation.write(frame.time, &commands).unwrap();
-            frames.push(frame.clone());
-            fresh.push(outcome == ReadOutcome::Fresh);
-        }
-        Self {
-            simulation,
-            frames,
-            fresh,
-        }
-    }
-
-    pub(super) fn has(&self, signal: &str) -> bool {
-        self.simulation.description().value_index(signal).is_some()
-    }
-
-    pub(super) fn value(&self, frame: usize, signal: &str) -> f64 {
-        let index = self.simulation.description().value_index(signal);
-        self.frames[frame].values[index.expect(signal)]
-    }
-
-    pub(super) fn vector(&self, frame: usize, group: &str) -> Vector3<f64> {
-        let all = ["x", "y", "z"].map(|c| self.value(frame, &format!("{group}.{c}")));
-        Vector3::from(all)
-    }
-
-    pub(super) fn rotation(&self, frame: usize, group: &str) -> SO3<f64> {
-        let all = ["w", "x", "y", "z"].map(|c| self.value(frame, &format!("{group}.{c}")));
-        SO3::from_quaternion(&Vector4::from(all))
-    }
-
-    /// Stamp (ns) and validity.
-    pub(super) fn status(&self, frame: usize, group: &str) -> (i64, bool) {
-        let index = self
-            .simulation
-            .description()
-            .find_group(group)
-            .expect(group);
-        let status = self.frames[frame].groups[index];
-        (status.stamp, status.valid)
-    }
-
-    /// The frames in which a group is new.
-    pub(super) fn arrivals(&self, group: &str) -> Vec<usize> {
-        let status = |frame: usize| self.status(frame, group);
-        (0..self.frames.len())
-            .filter(|&i| status(i).1 && (i == 0 || status(i) != status(i - 1)))
-            .collect()
-    }
-
-    pub(super) fn line(&self, name: &str) -> Option<String> {
-        let report = self.simulation.report();
-        report.into_iter().find(|line| line.0 == name).map(|l| l.1)
-    }
-}
 
 pub(super) fn close(found: &Vector3<f64>, expected: &Vector3<f64>, tolerance: f64) {
     let error = (found - expected).norm();
@@ -249,8 +148,8 @@ pub(super) fn tumbling(imu: &str, rate_hz: f64, count: usize) -> Run {
         [sensors]
         imu = {{ position = [0.1, -0.2, 0.3], {EXACT_IMU}, {imu} }}"
     );
-    Run::commanded(&text, CUBE, (rate_hz, 1), count, |time, commands| {
-        let wave = (20.0 * time).sin();
+    Run::commanded(&text, CUBE, (rate_hz, 1), count, |frame, commands| {
+        let wave = (20.0 * frame as f64 / rate_hz).sin();
         commands.copy_from_slice(&[9.0 + 4.0 * wave, 10.0 - 3.0 * wave, 0.4 * wave]);
     })
 }
