@@ -1,6 +1,6 @@
 //! The configuration of a backend.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::Error;
 
@@ -69,13 +69,6 @@ impl std::fmt::Debug for Configuration<'_> {
             .field("armed", &self.armed)
             .finish_non_exhaustive()
     }
-}
-
-/// A [`ResolvePath`] for texts whose paths are all relative to `folder`.
-pub fn resolve_against(
-    folder: &Path,
-) -> impl Fn(usize, &str) -> Result<PathBuf, Error> + Send + Sync {
-    move |_, path| Ok(folder.join(path))
 }
 
 pub(crate) fn resolve_in_current_folder(_: usize, path: &str) -> Result<PathBuf, Error> {

@@ -48,7 +48,7 @@ mod suggest;
 pub use backend::{Backend, Emergency, Info, Progress, Request};
 pub use clock::{Clock, Deadline, Ticks, monotonic_now};
 pub use command_set::CommandSet;
-pub use configuration::{Configuration, ResolvePath, resolve_against};
+pub use configuration::{Configuration, ResolvePath};
 pub use description::{Description, ReferenceSource};
 pub use error::{Error, ErrorKind, Location, Text};
 pub use frame::{Frame, FrameMut, ReadOutcome};

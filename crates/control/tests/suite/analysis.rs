@@ -233,7 +233,7 @@ fn a_lag_has_the_poles_of_a_simulation_with_it() {
     let mut state = State::at_rest(SE3::exp(&Vector6::new(
         1e-4, 2e-4, -1e-4, 3e-4, -2e-4, 1e-4,
     )));
-    let (mut asked, mut commands, mut input) = ([0.0; 6], [0.0; 6], [0.0; 6]);
+    let (mut asked, mut commands) = ([0.0; 6], [0.0; 6]);
     vehicle
         .rotors
         .commands_from_input(closed.input().as_slice(), &mut commands);
@@ -251,8 +251,7 @@ fn a_lag_has_the_poles_of_a_simulation_with_it() {
                 asked
             };
         }
-        vehicle.rotors.input_from_commands(&commands, &mut input);
-        let wrench = vehicle.rotors.wrench_of_input(&input);
+        let wrench = vehicle.rotors.wrench(&commands);
         state = integrate::rk4(&state, dt, |state| {
             vehicle.body.acceleration(state, &wrench)
         });

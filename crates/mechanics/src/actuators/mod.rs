@@ -267,18 +267,6 @@ impl Rotors {
         (commands[0], direction)
     }
 
-    /// The wrench `B u` of an input.
-    ///
-    /// # Panics
-    /// If the slice is not of length [`input_dim`](Self::input_dim).
-    pub fn wrench_of_input(&self, u: &[f64]) -> Vector6<f64> {
-        self.check_length(u.len());
-        let columns = self.input_matrix.column_iter();
-        columns
-            .zip(u)
-            .fold(Vector6::zeros(), |sum, (b, u)| sum + b * *u)
-    }
-
     fn check_length(&self, found: usize) {
         assert_eq!(found, self.input_dim(), "length of an input or command");
     }

@@ -35,11 +35,6 @@ pub struct Rise {
 }
 
 impl Report {
-    /// The fraction of the steps in which dW/dt is predicted, 0 to 1.
-    pub fn coverage(&self) -> f64 {
-        share(self.checked, self.steps)
-    }
-
     /// The largest rise relative to the largest W of the flight, 0 to 1.
     pub fn relative_rise(&self) -> f64 {
         if self.rise.energy > 0.0 {
@@ -47,16 +42,6 @@ impl Report {
         } else {
             0.0
         }
-    }
-}
-
-/// Exact: counts of steps are far below 2^52.
-#[allow(clippy::cast_precision_loss)]
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
     }
 }
 
