@@ -9,10 +9,11 @@ use fly_mavlink::Address;
 use fly_mavlink::backend::MavType;
 use fly_mavlink::dialect::MavSeverity;
 use fly_mavlink::frames::rotate;
-use fly_mavlink::hil::{Fix, Motion, Origin};
+use fly_mavlink::hil::{Fix, Motion};
 use fly_mavlink::outputs::{Autopilot, OutputMap};
 use fly_mavlink::publish::{Phase, Publication, Target, VehicleInfo, VehicleState};
 
+use super::serve::settings;
 use crate::config::{Configuration, Document};
 use crate::exit::{Exit, Failure};
 
@@ -31,7 +32,10 @@ struct Stations {
     /// For each of the supervisor's modes, the phase of the flight and the text when it begins.
     modes: Vec<(Phase, String)>,
     mode: Option<u8>,
+    /// Their channels, a bit each.
+    channels: u32,
     controls: [f32; 32],
+    pulses: [u16; 16],
     /// The state that is shown.
     shown: VehicleState,
 }
@@ -65,10 +69,17 @@ impl GroundStations {
             });
         }
         let inputs = &configuration.system.inputs;
-        // With the curve of PX4, which has no more than 16.
-        let outputs = OutputMap::new(inputs, Autopilot::Px4, None, &[])
-            .or_else(|_| OutputMap::new(inputs, Autopilot::ArduPilot, Some(0.0), &[]))
-            .ok();
+        let section = settings::read(document)?;
+        // As PX4 numbers them, which has no more than 16.
+        let outputs = settings::outputs(configuration, &section, Autopilot::Px4)
+            .or_else(|_| settings::outputs(configuration, &section, Autopilot::ArduPilot));
+        let outputs = if section.outputs.is_empty() {
+            outputs.ok()
+        } else {
+            Some(outputs?)
+        };
+        let channels = outputs.iter().flat_map(OutputMap::channels);
+        let channels = channels.fold(0, |bits, channel| bits | 1 << (channel - 1));
         let names = inputs.command_names().iter();
         let thrusts = (outputs.iter().flat_map(OutputMap::channels))
             .zip(names)
@@ -78,7 +89,7 @@ impl GroundStations {
         let about = VehicleInfo {
             system,
             kind: kind(inputs.rotors().as_slice().len()),
-            origin: origin(document)?,
+            origin: section.origin,
             modes: Mode::ALL.map(|mode| mode.name().to_owned()).into(),
         };
         let publication = Publication::open(stations, &about)
@@ -92,18 +103,13 @@ impl GroundStations {
                 places: Places::default(),
                 modes: Vec::new(),
                 mode: None,
+                channels,
                 controls: [0.0; 32],
+                pulses: [0; 16],
                 shown: VehicleState::default(),
             }),
         })
     }
-}
-
-/// `[serve] origin`, which also applies to autopilots.
-fn origin(document: &Document) -> Result<Origin, Failure> {
-    let table = document.table("serve.origin");
-    let origin = table.map(|table| table.decode::<Origin>()).transpose()?;
-    Ok(origin.unwrap_or_default())
 }
 
 /// The vehicle type with this many rotors.
@@ -176,12 +182,12 @@ impl Stations {
         let phase = phase.map_or(Phase::default(), |(phase, _)| *phase);
         if let (Some(outputs), Some(commands)) = (&self.outputs, row.commands) {
             outputs.controls_of_commands(commands, &mut self.controls);
+            outputs.pulses_of_commands(commands, &mut self.pulses);
         }
         let count = self.thrusts.len().max(1) as f64;
         let all = self.thrusts.iter().map(|i| f64::from(self.controls[*i]));
         let thrust = all.sum::<f64>() / count;
         let (places, controls) = (&self.places, &self.controls);
-        let output_count = self.outputs.as_ref().map_or(0, |o| o.channels().count());
         self.shown = VehicleState {
             time: Some(row.time),
             motion: row.state.map(|state| motion(&state)),
@@ -190,7 +196,8 @@ impl Stations {
                 .map(|reference| target(&reference)),
             thrust: Some(thrust),
             outputs: *controls,
-            output_count,
+            channels: self.channels,
+            pulses: self.pulses,
             battery: places.battery.and_then(|at| vector(at, row)),
             fix: (places.position.and_then(|at| vector(at, row)))
                 .zip(places.velocity.and_then(|at| vector(at, row)))

@@ -267,45 +267,32 @@ pub(super) fn home(about: &VehicleInfo, seen: Option<&VehicleState>) -> MavMessa
 }
 
 pub(super) fn servos(seen: &VehicleState) -> MavMessage {
-    let pulse = |i: usize| {
-        if i >= seen.output_count {
-            return 0;
-        }
-        let u = f64::from(seen.outputs[i]);
-        // -1 to 1 about the centre, 0 to 1 above the minimum.
-        if u < 0.0 {
-            unsigned(1500.0 + 500.0 * u)
-        } else {
-            unsigned(1000.0 + 1000.0 * u)
-        }
-    };
     MavMessage::SERVO_OUTPUT_RAW(SERVO_OUTPUT_RAW_DATA {
         time_usec: u32::try_from(boot_us(seen) % (1 << 32)).unwrap_or(0),
-        servo1_raw: pulse(0),
-        servo2_raw: pulse(1),
-        servo3_raw: pulse(2),
-        servo4_raw: pulse(3),
-        servo5_raw: pulse(4),
-        servo6_raw: pulse(5),
-        servo7_raw: pulse(6),
-        servo8_raw: pulse(7),
+        servo1_raw: seen.pulses[0],
+        servo2_raw: seen.pulses[1],
+        servo3_raw: seen.pulses[2],
+        servo4_raw: seen.pulses[3],
+        servo5_raw: seen.pulses[4],
+        servo6_raw: seen.pulses[5],
+        servo7_raw: seen.pulses[6],
+        servo8_raw: seen.pulses[7],
         port: 0,
-        servo9_raw: pulse(8),
-        servo10_raw: pulse(9),
-        servo11_raw: pulse(10),
-        servo12_raw: pulse(11),
-        servo13_raw: pulse(12),
-        servo14_raw: pulse(13),
-        servo15_raw: pulse(14),
-        servo16_raw: pulse(15),
+        servo9_raw: seen.pulses[8],
+        servo10_raw: seen.pulses[9],
+        servo11_raw: seen.pulses[10],
+        servo12_raw: seen.pulses[11],
+        servo13_raw: seen.pulses[12],
+        servo14_raw: seen.pulses[13],
+        servo15_raw: seen.pulses[14],
+        servo16_raw: seen.pulses[15],
     })
 }
 
 pub(super) fn actuators(seen: &VehicleState) -> MavMessage {
-    let active = (0..seen.output_count.min(32)).fold(0_u32, |bits, i| bits | 1 << i);
     MavMessage::ACTUATOR_OUTPUT_STATUS(ACTUATOR_OUTPUT_STATUS_DATA {
         time_usec: boot_us(seen),
-        active,
+        active: seen.channels,
         actuator: seen.outputs,
     })
 }

@@ -55,10 +55,12 @@ pub struct VehicleState {
     pub target: Option<Target>,
     /// Collective thrust, 0 to 1.
     pub thrust: Option<f64>,
-    /// Outputs, 0 to 1 or -1 to 1.
+    /// Outputs, 0 to 1 or -1 to 1, by channel.
     pub outputs: [f32; 32],
-    /// Number of outputs.
-    pub output_count: usize,
+    /// The channels that are outputs, a bit each.
+    pub channels: u32,
+    /// Their pulse widths, µs, by channel; 0 for a channel that is none.
+    pub pulses: [u16; 16],
     /// Battery voltage, V, and charge, 0 to 1.
     pub battery: Option<[f64; 2]>,
     /// Satellite navigation fix.

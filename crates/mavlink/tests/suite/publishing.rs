@@ -53,7 +53,7 @@ fn expected() -> Vec<(&'static str, u32, String)> {
         ("HOME_POSITION", 242, "\"latitude\":473977420,\"longitude\":85455940,\"altitude\":488000,\"x\":0,\"y\":0,\"z\":0,\"q\":[1,0,0,0],\"approach_x\":0,\"approach_y\":0,\"approach_z\":0,\"time_usec\":12345678".into()),
         ("EXTENDED_SYS_STATE", 245, "\"vtol_state\":0,\"landed_state\":2".into()),
         ("STATUSTEXT", 253, "\"severity\":6,\"text\":\"mode: flying\"".into()),
-        ("ACTUATOR_OUTPUT_STATUS", 375, format!("\"time_usec\":12345678,\"active\":3,\"actuator\":{controls}")),
+        ("ACTUATOR_OUTPUT_STATUS", 375, format!("\"time_usec\":12345678,\"active\":5,\"actuator\":{controls}")),
         ("AVAILABLE_MODES", 435, "\"number_modes\":2,\"mode_index\":2,\"standard_mode\":0,\"custom_mode\":1,\"properties\":6,\"mode_name\":\"flying\"".into()),
         ("CURRENT_MODE", 436, "\"standard_mode\":0,\"custom_mode\":1,\"intended_custom_mode\":1".into()),
     ]
@@ -103,6 +103,8 @@ fn questions() -> Vec<MavMessage> {
 fn seen() -> VehicleState {
     let mut outputs = [0.0; 32];
     outputs[..2].copy_from_slice(&[0.25, -0.5]);
+    let mut pulses = [0; 16];
+    pulses[..2].copy_from_slice(&[1250, 1250]);
     VehicleState {
         time: Some(12_345_678_000),
         motion: Some(Motion {
@@ -120,7 +122,8 @@ fn seen() -> VehicleState {
         }),
         thrust: Some(0.25),
         outputs,
-        output_count: 2,
+        channels: 0b101,
+        pulses,
         battery: Some([11.1, 0.64]),
         fix: Some(Fix {
             position: [0.0, 0.0, 3.0],

@@ -4,7 +4,7 @@ mod ardupilot;
 mod px4;
 mod report;
 mod served;
-mod settings;
+pub(super) mod settings;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};

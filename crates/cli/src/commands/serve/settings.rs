@@ -7,7 +7,7 @@ use crate::config::{Configuration, Diagnostic, Document};
 use crate::exit::{Exit, Failure};
 
 /// Reads the section.
-pub(super) fn read(document: &Document) -> Result<ServeSettings, Failure> {
+pub(in crate::commands) fn read(document: &Document) -> Result<ServeSettings, Failure> {
     let Some(table) = document.table("serve") else {
         return Ok(ServeSettings::default());
     };
@@ -32,7 +32,7 @@ pub(super) fn read(document: &Document) -> Result<ServeSettings, Failure> {
 }
 
 /// The outputs of this autopilot.
-pub(super) fn outputs(
+pub(in crate::commands) fn outputs(
     configuration: &Configuration,
     section: &ServeSettings,
     autopilot: Autopilot,

@@ -410,9 +410,8 @@ fn mavsdk_and_mavproxy_see_the_flight() {
     assert!(!said.contains("breach"), "{said}");
 }
 
-/// Whoever watches sees that nothing is armed any more.
-#[test]
-fn the_last_heartbeat_is_of_a_disarmed_vehicle() {
+/// All payloads of a message (by the lowest byte of its number) that a ground station gets from a short flight with these settings.
+fn payloads(number: u8, settings: &[&str]) -> Vec<Vec<u8>> {
     let folder = Folder::new();
     let station = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let timeout = Duration::from_millis(200);
@@ -420,30 +419,79 @@ fn the_last_heartbeat_is_of_a_disarmed_vehicle() {
     let link = format!("udpout:{}", station.local_addr().unwrap());
     let is_over = AtomicBool::new(false);
     let listen = || {
-        let mut armed = Vec::new();
+        let mut all = Vec::new();
         let mut buffer = [0; 512];
         loop {
             match station.recv(&mut buffer) {
-                // MAVLink 2: the number of the message at 7, and `base_mode` at 6 of HEARTBEAT.
+                // MAVLink 2: the number of the message at 7, two bytes of checksum at the end.
                 Ok(length) => {
-                    if let [0xfd, _, _, _, _, _, _, 0, 0, 0, payload @ ..] = &buffer[..length] {
-                        armed.push(payload[6] & 128 != 0);
+                    if let [0xfd, _, _, _, _, _, _, found, 0, 0, payload @ .., _, _] =
+                        &buffer[..length]
+                        && *found == number
+                    {
+                        all.push(payload.to_vec());
                     }
                 }
-                Err(_) if is_over.load(Ordering::Relaxed) => return armed,
+                Err(_) if is_over.load(Ordering::Relaxed) => return all,
                 Err(_) => {}
             }
         }
     };
     let flight = ["--config", "quadcopter.toml", "--log", "seen.mcap"];
     let short = ["--set", "flight.duration=1.5", "--mavlink-out", &link];
-    let armed = std::thread::scope(|scope| {
+    let set = settings.iter().flat_map(|set| ["--set", set]);
+    let arguments: Vec<&str> = flight.into_iter().chain(short).chain(set).collect();
+    std::thread::scope(|scope| {
         let listener = scope.spawn(listen);
-        let flown = folder.fly(&[&flight[..], &short].concat());
+        let flown = folder.fly(&arguments);
         is_over.store(true, Ordering::Relaxed);
         assert!(flown.status.success(), "{flown:?}");
         listener.join().unwrap()
+    })
+}
+
+/// The outputs are those of the configuration, as an autopilot that is served has them.
+#[test]
+fn outputs_are_on_the_channels_of_the_configuration() {
+    let outputs = (0..4).map(|i| {
+        let channel = [3, 5, 6, 7][i];
+        format!("{{ command = \"rotor.{i}.thrust\", channel = {channel} }}")
     });
+    let outputs = outputs.collect::<Vec<_>>().join(", ");
+    // SERVO_OUTPUT_RAW: a time of four bytes, then two bytes for each of eight outputs.
+    let all = payloads(36, &[&format!("serve.outputs=[{outputs}]")]);
+    assert!(all.len() > 5, "{}", all.len());
+    for payload in &all {
+        let pulse = |channel: usize| {
+            let at = 4 + 2 * (channel - 1);
+            u16::from_le_bytes([payload[at], payload[at + 1]])
+        };
+        for channel in 1..=7 {
+            let is_used = [3, 5, 6, 7].contains(&channel);
+            let found = pulse(channel);
+            assert_eq!(
+                (1000..=2000).contains(&found),
+                is_used,
+                "{channel}: {found}"
+            );
+            assert!(is_used || found == 0, "{channel}: {found}");
+        }
+    }
+    let folder = Folder::new();
+    let wrong = "serve.outputs=[{ command = \"rotor.9.thrust\", channel = 1 }]";
+    let link = ["--mavlink-out", "udpout:127.0.0.1:9"];
+    let flight = ["--config", "quadcopter.toml", "--set", wrong];
+    let (_, said) = folder.ends(&[&flight[..], &link].concat(), 2);
+    contains(&said, "`serve.outputs` does not fit the vehicle");
+}
+
+/// Whoever watches sees that nothing is armed any more.
+#[test]
+fn the_last_heartbeat_is_of_a_disarmed_vehicle() {
+    // `base_mode` at 6 of HEARTBEAT.
+    let armed: Vec<bool> = (payloads(0, &[]).iter())
+        .map(|payload| payload[6] & 128 != 0)
+        .collect();
     let (last, before) = armed.split_last().expect("heartbeats");
     assert!(before.contains(&true), "{armed:?}");
     assert!(!last, "{armed:?}");
