@@ -82,7 +82,10 @@ impl<T: RealField + Copy> YawTilt<T> {
     /// [`Singularity::UpsideDown`], [`Singularity::NotFinite`].
     pub fn from_rotation(rotation: &SO3<T>) -> Result<Self, Singularity> {
         let R = rotation.matrix();
-        let (s, c) = (R[(1, 0)] - R[(0, 1)], R[(0, 0)] + R[(1, 1)]);
+        // (A.169) has `R_10 - R_01` and `R_00 + R_11`, which cancel near upside down; these are the same angle, and do not.
+        let q = rotation.to_quaternion();
+        let (w, z) = (q[0], q[3]);
+        let (s, c) = ((z + z) * w, (w - z) * (w + z));
         let p = Vector3::new(-R[(2, 0)], -R[(2, 1)], R[(2, 2)]);
         Self::new(s.atan2(c), p)
     }

@@ -215,6 +215,22 @@ fn minimal_rotations() {
     );
 }
 
+/// As exact as the small part of the matrix that tells it, at every distance from upside down.
+#[test]
+fn the_yaw_is_exact_near_upside_down() {
+    for k in 0..60 {
+        let yaw = moving(k, 9).0 * std::f64::consts::PI;
+        for away in [1e-2, 1e-4, 1e-6] {
+            let (y, x) = (f64::from(u8::try_from(k).unwrap()) * 0.7).sin_cos();
+            let tilt = SO3::exp(&(Vector3::new(x, y, 0.0) * (std::f64::consts::PI - away)));
+            let R = SO3::exp(&(Vector3::z() * yaw)) * tilt;
+            let read = YawTilt::from_rotation(&R).expect("not upside down");
+            let error = (read.yaw() - yaw).abs();
+            assert!(error < 10.0 * f64::EPSILON / away, "{away}: {error}");
+        }
+    }
+}
+
 #[test]
 fn yaw_and_tilt() {
     for k in 0..60 {
