@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tracing::dispatcher::{self, Dispatch};
 
@@ -576,8 +576,24 @@ fn emergencies() -> MutexGuard<'static, BTreeMap<usize, Arc<Emergency>>> {
     EMERGENCIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How often the functions are looked for while another instance starts or ends: some microseconds.
+const ATTEMPTS: u32 = 10_000;
+
+/// The same as [`emergencies`], which does not wait for long: `None` if they stay in use.
+fn emergencies_at_once() -> Option<MutexGuard<'static, BTreeMap<usize, Arc<Emergency>>>> {
+    (0..ATTEMPTS).find_map(|_| match EMERGENCIES.try_lock() {
+        Ok(all) => Some(all),
+        Err(TryLockError::Poisoned(all)) => Some(all.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::hint::spin_loop();
+            None
+        }
+    })
+}
+
 unsafe extern "C" fn emergency(instance: *mut c_void, request: u32) -> i32 {
-    let emergency = emergencies().get(&instance.addr()).cloned();
+    // A signal may have interrupted the thread that holds the lock, which then never comes free.
+    let emergency = emergencies_at_once().and_then(|all| all.get(&instance.addr()).cloned());
     let (Some(emergency), Some(request)) = (emergency, request_from(request)) else {
         return c::FLY_FAILED;
     };

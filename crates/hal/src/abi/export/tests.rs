@@ -85,3 +85,13 @@ fn a_configuration_is_not_read_beyond_its_end() {
         "{error}"
     );
 }
+
+/// A signal may interrupt the thread that holds the functions: its handler must end all the same.
+#[test]
+fn an_emergency_never_waits() {
+    let held = emergencies();
+    // SAFETY: an address that is only looked up.
+    let answer = unsafe { emergency(std::ptr::null_mut(), 0) };
+    assert_eq!(answer, c::FLY_FAILED);
+    drop(held);
+}
