@@ -240,7 +240,7 @@ fn a_fleet_is_checked_and_other_commands_refuse_it() {
     let (table, _) = folder.ends(&["check", "--config", "fleets/carried-load.toml"], 0);
     contains(&table, "2 vehicles, 3 bodies, 2 ropes");
     let (_, error) = folder.ends(&["tune", "--config", "fleets/carried-load.toml"], 2);
-    contains(&error, "vehicle");
+    contains(&error, "this describes several vehicles, not one flight");
 }
 
 /// Each vehicle has its own log, which is replayed with its own configuration, number for number.

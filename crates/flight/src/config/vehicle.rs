@@ -3,6 +3,7 @@
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::{System, Vehicle, VehicleError};
 
+use super::configuration::refuse_several;
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, Fragment};
 use super::section::section;
@@ -21,6 +22,7 @@ pub struct Described {
 
 /// Reads `[vehicle]`.
 pub(super) fn read(document: &Document) -> Result<Described, ConfigError> {
+    refuse_several(document)?;
     let text = section(document, "vehicle")?.ok_or_else(|| {
         Diagnostic::new("no vehicle is described")
             .note("the configuration has no section `[vehicle]`")
