@@ -161,7 +161,8 @@ impl BodyContacts {
                 });
                 let relative = velocities[1] - velocities[0];
                 let rate = -touch.normal.dot(&relative);
-                pair.speed = pair.speed.max(rate);
+                // What touches and separates has touched.
+                pair.speed = pair.speed.max(rate.max(0.0) + 0.0);
                 pressure = compliance.force(touch.depth, rate);
                 velocity = (poses[0].rotation.inverse()).act(&(relative + touch.normal * rate));
                 self.energy += compliance.energy(touch.depth);

@@ -252,7 +252,7 @@ mod tests {
     fn its_reasons_are_its_warnings_in_order() {
         let mut health = Health::default();
         let mut say = |at, severity, words: &str| {
-            health.take(&Received::of_vehicle(at, text(severity, words)))
+            health.take(&Received::of_vehicle(at, text(severity, words)));
         };
         say(1, MavSeverity::MAV_SEVERITY_CRITICAL, "old");
         say(
