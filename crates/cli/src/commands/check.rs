@@ -147,7 +147,7 @@ pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Fin
         backend::check(&fleet, None, plugin_dirs, &mut findings)?;
     } else {
         let configuration = Configuration::read(document)?;
-        super::serve::check(&configuration)?;
+        super::serve_section::check(&configuration)?;
         check(&configuration, &mut findings)?;
         backend::check(
             &configuration,

@@ -13,7 +13,7 @@ use fly_mavlink::hil::{Fix, Motion};
 use fly_mavlink::outputs::{Autopilot, OutputMap};
 use fly_mavlink::publish::{Phase, Publication, Target, VehicleInfo, VehicleState};
 
-use super::serve::settings;
+use super::serve_section;
 use crate::config::{Configuration, Document};
 use crate::exit::{Exit, Failure};
 
@@ -69,10 +69,10 @@ impl GroundStations {
             });
         }
         let inputs = &configuration.system.inputs;
-        let section = settings::read(document)?;
+        let section = serve_section::read(document)?;
         // As PX4 numbers them, which has no more than 16.
-        let outputs = settings::outputs(configuration, &section, Autopilot::Px4)
-            .or_else(|_| settings::outputs(configuration, &section, Autopilot::ArduPilot));
+        let outputs = serve_section::outputs(configuration, &section, Autopilot::Px4)
+            .or_else(|_| serve_section::outputs(configuration, &section, Autopilot::ArduPilot));
         let outputs = if section.outputs.is_empty() {
             outputs.ok()
         } else {

@@ -28,6 +28,7 @@ mod report;
 mod sampling;
 mod schema;
 mod serve;
+mod serve_section;
 mod slip;
 mod sweep;
 mod system;

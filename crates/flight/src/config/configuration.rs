@@ -363,24 +363,9 @@ impl Configuration {
     }
 }
 
-/// Rejects a configuration of several vehicles.
-pub(super) fn refuse_several(document: &Document) -> Result<(), Diagnostic> {
-    if let (Some(vehicles), None) = (document.entry("vehicles"), document.entry("vehicle")) {
-        return Err(
-            Diagnostic::new("this describes several vehicles, not one flight")
-                .at(
-                    vehicles.key_place.clone(),
-                    "expected a configuration with one [vehicle]",
-                )
-                .help("`fly --config` flies such a file, `fly check` checks it"),
-        );
-    }
-    Ok(())
-}
-
 /// Rejects a description of a vehicle or system that is not a flight's configuration.
 fn check_kind(document: &Document) -> Result<(), Diagnostic> {
-    refuse_several(document)?;
+    vehicle::refuse_several(document)?;
     let (Some(bodies), None) = (document.entry("bodies"), document.entry("vehicle")) else {
         return Ok(());
     };

@@ -3,7 +3,6 @@
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::{System, Vehicle, VehicleError};
 
-use super::configuration::refuse_several;
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, Fragment};
 use super::section::section;
@@ -18,6 +17,21 @@ pub struct Described {
     pub system: System,
     /// The system as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
+}
+
+/// Rejects a configuration of several vehicles.
+pub(super) fn refuse_several(document: &Document) -> Result<(), Diagnostic> {
+    if let (Some(vehicles), None) = (document.entry("vehicles"), document.entry("vehicle")) {
+        return Err(
+            Diagnostic::new("this describes several vehicles, not one flight")
+                .at(
+                    vehicles.key_place.clone(),
+                    "expected a configuration with one [vehicle]",
+                )
+                .help("`fly --config` flies such a file, `fly check` checks it"),
+        );
+    }
+    Ok(())
 }
 
 /// Reads `[vehicle]`.

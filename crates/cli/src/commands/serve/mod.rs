@@ -4,7 +4,6 @@ mod ardupilot;
 mod px4;
 mod report;
 mod served;
-pub(super) mod settings;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -17,13 +16,13 @@ use fly_mavlink::outputs::Autopilot;
 use super::fly::destination;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
+use super::serve_section;
 use crate::args::{Arguments, AutopilotKind, ServeArguments};
 use crate::config::{Configuration, Document, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
 use report::Report;
 use served::Served;
-pub use settings::check;
 
 /// Sensors that are added if the configuration has none: with little noise and without offsets, because an autopilot
 /// considers an exact sensor broken. PX4 expects fixes to be 0.11 s old (`EKF2_GPS_DELAY`); with younger ones its
@@ -62,7 +61,7 @@ pub fn run(
         AutopilotKind::Ardupilot => (Autopilot::ArduPilot, 9002, 1000.0),
     };
     let (configuration, section) = configuration(command, options, usual_rate)?;
-    let outputs = settings::outputs(&configuration, &section, autopilot)?;
+    let outputs = serve_section::outputs(&configuration, &section, autopilot)?;
     let address = (command.address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], port)));
     let interruptions = Interruptions::watch(false);
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
@@ -114,7 +113,7 @@ fn configuration(
     usual_rate: f64,
 ) -> Result<(Configuration, ServeSettings), Failure> {
     let document = Document::load(&options)?;
-    let section = settings::read(&document)?;
+    let section = serve_section::read(&document)?;
     let rate = command.rate.or(section.rate_hz).unwrap_or(usual_rate);
     options.set.push(format!("flight.rate_hz={rate}"));
     let simulated = Configuration::read(document)?.backend.plugin == "sim";

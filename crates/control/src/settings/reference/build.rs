@@ -5,15 +5,15 @@ use fly_mechanics::{System, Vehicle};
 use nalgebra::{Matrix3, Vector3};
 
 use super::{
-    HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, ReferenceSettings,
-    WaypointSettings, WaypointsSettings,
+    HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, PathSettings,
+    ReferenceSettings, WaypointSettings, WaypointsSettings,
 };
 use crate::SystemPoint;
 use crate::matching::fully_actuated;
 use crate::settings::{MinimumSnapSettings, SettingsError};
 use crate::trajectory::{
     AttitudeMode, Hover, Independent, JointTrajectory, Lissajous, OnFreeJoint, Path,
-    PathTrajectory, Recorded, Sinusoid, Trajectory, VerticalLoop, Waypoint, Waypoints,
+    PathTrajectory, Recorded, Sinusoid, Swing, Trajectory, VerticalLoop, Waypoint, Waypoints,
     merged_vehicle, preview,
 };
 
@@ -135,6 +135,25 @@ impl ReferenceSettings {
         preview::check(trajectory.as_mut(), system)
             .map_err(|violation| SettingsError::new(self.cause(), violation.to_string()))?;
         Ok(trajectory)
+    }
+
+    /// Where the curve of a `sampled` path swings beyond its samples, if they are too coarse, with the file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn swing(&self) -> Result<Option<(&std::path::Path, Swing)>, SettingsError> {
+        let path = match self {
+            Self::Tool(s) => &s.path,
+            Self::TwoMasses(s) => &s.path,
+            Self::Pvtol(s) => &s.path,
+            Self::Planar(s) => &s.path,
+            Self::Sampled(s) => return s.swing(),
+            _ => return Ok(None),
+        };
+        match path {
+            PathSettings::Sampled(s) => s.swing().map_err(|error| error.inside("path")),
+            _ => Ok(None),
+        }
     }
 
     /// The key at fault if the reference is infeasible.

@@ -7,7 +7,6 @@ use fly_mechanics::System;
 use fly_mechanics::description::read_text;
 use serde::Deserialize;
 
-use super::{PathSettings, ReferenceSettings};
 use crate::settings::{SettingsError, finite, positive};
 use crate::trajectory::flat::MotionLimits;
 use crate::trajectory::{AttitudeMode, JointSamples, MinimumSnap, Sampled, Swing, Table};
@@ -113,27 +112,6 @@ impl MinimumSnapSettings {
     }
 }
 
-impl ReferenceSettings {
-    /// Where the curve of a `sampled` path swings beyond its samples, if they are too coarse, with the file.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub fn swing(&self) -> Result<Option<(&Path, Swing)>, SettingsError> {
-        let path = match self {
-            Self::Tool(s) => &s.path,
-            Self::TwoMasses(s) => &s.path,
-            Self::Pvtol(s) => &s.path,
-            Self::Planar(s) => &s.path,
-            Self::Sampled(s) => return s.swing(),
-            _ => return Ok(None),
-        };
-        match path {
-            PathSettings::Sampled(s) => s.swing().map_err(|error| error.inside("path")),
-            _ => Ok(None),
-        }
-    }
-}
-
 impl SampledSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         finite("point_height", self.point_height.as_slice())
@@ -144,7 +122,7 @@ impl SampledSettings {
     }
 
     /// Where the curve through its samples swings, if they are too coarse.
-    fn swing(&self) -> Result<Option<(&Path, Swing)>, SettingsError> {
+    pub(super) fn swing(&self) -> Result<Option<(&Path, Swing)>, SettingsError> {
         let table = Table::from_csv(&self.text()?, "time", |_| true);
         let swing = table.map_err(|error| self.failed(&error))?.swing();
         Ok(swing.map(|swing| (self.file.as_path(), swing)))

@@ -1,4 +1,4 @@
-//! The section `[serve]`, for `fly serve` and for `fly check`.
+//! The section `[serve]`, for `fly serve`, `fly check` and `--mavlink-out`.
 
 use fly_mavlink::hil::ServeSettings;
 use fly_mavlink::outputs::{Autopilot, OutputMap};
@@ -7,7 +7,7 @@ use crate::config::{Configuration, Diagnostic, Document};
 use crate::exit::{Exit, Failure};
 
 /// Reads the section.
-pub(in crate::commands) fn read(document: &Document) -> Result<ServeSettings, Failure> {
+pub(super) fn read(document: &Document) -> Result<ServeSettings, Failure> {
     let Some(table) = document.table("serve") else {
         return Ok(ServeSettings::default());
     };
@@ -32,7 +32,7 @@ pub(in crate::commands) fn read(document: &Document) -> Result<ServeSettings, Fa
 }
 
 /// The outputs of this autopilot.
-pub(in crate::commands) fn outputs(
+pub(super) fn outputs(
     configuration: &Configuration,
     section: &ServeSettings,
     autopilot: Autopilot,
