@@ -20,7 +20,7 @@ pub enum Exit {
     Internal = 1,
     /// The command line or the configuration is wrong.
     Usage = 2,
-    /// A backend could not be found, loaded, configured or started, or it failed in flight.
+    /// A backend could not be found, loaded, configured or started, lacks what the configuration needs, or failed in flight.
     Backend = 3,
     /// The supervisor ended the flight.
     SafetyStop = 4,

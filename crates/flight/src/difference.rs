@@ -6,8 +6,12 @@ use toml::{Table, Value};
 
 /// Sections that affect the commands that the controller computes from a frame.
 const SECTIONS: [&str; 5] = ["vehicle", "controller", "reference", "estimator", "safety"];
-/// Keys of other sections that affect them.
-const KEYS: [&str; 3] = ["flight.rate_hz", "flight.take_off", "flight.relative"];
+/// Keys of other sections that affect them, and their values where they are not given.
+const KEYS: [(&str, &str); 3] = [
+    ("flight.rate_hz", "500"),
+    ("flight.take_off", "false"),
+    ("flight.relative", "false"),
+];
 /// Number of differences listed; the others are counted.
 const TOLD: usize = 6;
 
@@ -53,8 +57,12 @@ fn flatten(text: &str) -> Result<BTreeMap<String, String>, toml::de::Error> {
     }
     flat.retain(|key, _| {
         let section = key.split(['.', '[']).next().unwrap_or(key);
-        SECTIONS.contains(&section) || KEYS.contains(&key.as_str())
+        SECTIONS.contains(&section) || KEYS.iter().any(|(known, _)| known == key)
     });
+    for (key, usual) in KEYS {
+        let value = flat.entry(key.to_owned());
+        value.or_insert_with(|| usual.to_owned());
+    }
     Ok(flat)
 }
 
@@ -125,10 +133,15 @@ mod tests {
         // Where the reference begins.
         let lifted = "[flight]\ntake_off = 2.0\nrelative = true\nduration = 3\n";
         let expected = [
-            "flight.relative: recorded true, now nothing",
-            "flight.take_off: recorded 2, now nothing",
+            "flight.relative: recorded true, now false",
+            "flight.take_off: recorded 2, now false",
         ];
         assert_eq!(differences(lifted, ""), expected);
+        // The usual values may be left out.
+        assert_eq!(
+            differences("[flight]\nrate_hz = 500\nrelative = false\n", ""),
+            [""; 0]
+        );
     }
 
     #[test]

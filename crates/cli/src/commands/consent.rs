@@ -28,8 +28,13 @@ pub(super) fn ask(
         return Ok(());
     }
     let plan = plan(configuration, backend)?;
+    let what = if flies_simulator(configuration) {
+        "the vehicle of a simulator"
+    } else {
+        "a real vehicle"
+    };
     agree(
-        &format!("--arm: a real vehicle will be armed and flown\n{plan}"),
+        &format!("--arm: {what} will be armed and flown\n{plan}"),
         "arm and fly",
         yes,
     )
@@ -109,9 +114,17 @@ fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Fail
             }
         ),
     );
+    let end = if flies_simulator(configuration) {
+        "its motors stop"
+    } else {
+        "it lands"
+    };
     match flight.duration {
-        Some(duration) => line("ends", &format_args!("after {duration} s: it lands")),
-        None => line("ends", &"with its reference, or by Ctrl-C: it lands"),
+        Some(duration) => line("ends", &format_args!("after {duration} s: {end}")),
+        None => line(
+            "ends",
+            &format_args!("with its reference, or by Ctrl-C: {end}"),
+        ),
     }
     line("limits", &limits(configuration));
     let then = words(fly_flight::usual_response(configuration));
@@ -141,6 +154,12 @@ fn link(configuration: &Configuration) -> Vec<String> {
     let lines = text.lines().map(str::trim);
     let told = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
     told.map(str::to_owned).collect()
+}
+
+/// Whether it takes an autopilot's place in a simulator, which no flight brings down.
+fn flies_simulator(configuration: &Configuration) -> bool {
+    let table: toml::Table = toml::from_str(configuration.backend.table.text()).unwrap_or_default();
+    table.get("command").and_then(toml::Value::as_str) == Some("hil")
 }
 
 fn commands(backend: &Instance) -> String {

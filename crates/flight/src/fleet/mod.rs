@@ -128,13 +128,18 @@ impl<'a> Fleet<'a> {
                 span,
             });
         }
+        // They fly from now on, not while the others were prepared.
+        let began = Instant::now();
+        for flight in vehicles.iter_mut().filter_map(|it| it.flight.as_mut()) {
+            flight.began = began;
+        }
         Ok(Self {
             name: configuration.document.name().to_owned(),
             vehicles,
             world,
             record,
             messages,
-            began: Instant::now(),
+            began,
         })
     }
 }

@@ -678,6 +678,11 @@ fn our_own_controller_flies_the_served_plant_as_the_simulation() {
         let began = Instant::now();
         let (hil, said) = folder.ends(&arguments, 0);
         let took = began.elapsed().as_secs_f64();
+        contains(
+            &said,
+            "--arm: the vehicle of a simulator will be armed and flown",
+        );
+        contains(&said, ": its motors stop");
         let (summary, _) = service.interrupt();
         let (plain, hil) = (errors(&plain), errors(&hil));
         println!("{name}: {plain:?} alone, {hil:?} served, {took:.1} s\n{said}{summary}");

@@ -293,10 +293,28 @@ fn attitude(keys: &Spanned<AttitudeKeys>) -> Result<SO3<f64>, Error> {
                 Error::configuration("a zero quaternion is not an attitude")
                     .in_configuration(wxyz.span())
             }),
-        _ => Err(Error::configuration(
-            "expected one of `rpy_deg`, `rotation_vector`, `quaternion`",
-        )
-        .in_configuration(keys.span())),
+        given => {
+            let given = [
+                (given.0.is_some(), "`rpy_deg`"),
+                (given.1.is_some(), "`rotation_vector`"),
+                (given.2.is_some(), "`quaternion`"),
+            ];
+            let found = given.iter().filter(|(is_given, _)| *is_given);
+            let found: Vec<_> = found.map(|(_, name)| *name).collect();
+            let error = Error::configuration(format!(
+                "expected one of `rpy_deg`, `rotation_vector`, `quaternion`, found {}",
+                match found.as_slice() {
+                    [] => "none".to_owned(),
+                    several => several.join(" and "),
+                }
+            ));
+            let error = error.in_configuration(keys.span());
+            Err(if found.is_empty() {
+                error
+            } else {
+                error.with_help("where a file gives one of them, --set changes that one")
+            })
+        }
     }
 }
 

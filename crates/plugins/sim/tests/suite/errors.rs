@@ -76,12 +76,15 @@ fn keys_and_types() {
 
 #[test]
 fn attitudes() {
-    let one = "expected one of `rpy_deg`, `rotation_vector`, `quaternion`";
-    check("initial.attitude = «{}»", one, None);
+    check(
+        "initial.attitude = «{}»",
+        "expected one of `rpy_deg`, `rotation_vector`, `quaternion`, found none",
+        None,
+    );
     check(
         "initial.attitude = «{ rpy_deg = [0, 0, 0], quaternion = [1, 0, 0, 0] }»",
-        one,
-        None,
+        "expected one of `rpy_deg`, `rotation_vector`, `quaternion`, found `rpy_deg` and `quaternion`",
+        Some("where a file gives one of them, --set changes that one"),
     );
     check(
         "initial.attitude.quaternion = «[0, 0, 0, 0]»",
