@@ -9,7 +9,7 @@ use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
 
 use crate::backend::Setup;
-use crate::messages::Messages;
+use crate::messages::{Message, Messages};
 use crate::recorder;
 use crate::sink::{Sink, run_metadata};
 use crate::summary::LogSummary;
@@ -29,6 +29,8 @@ pub(crate) struct WorldRecord<'a> {
     order: Vec<usize>,
     commands: Vec<f64>,
     last: Option<i64>,
+    /// What a vehicle says, after its name.
+    said: String,
     wall_start: jiff::Timestamp,
 }
 
@@ -65,8 +67,19 @@ impl<'a> WorldRecord<'a> {
             order,
             system: system.clone(),
             last: None,
+            said: String::new(),
             wall_start: jiff::Timestamp::now(),
         })
+    }
+
+    /// Records what the vehicle of this name says, at the `time` (ns) that is asked for if it says anything.
+    pub fn hear(&mut self, name: &str, messages: &Messages, time: impl Fn() -> i64) {
+        messages.drain(|message| {
+            self.said.clear();
+            self.said.extend([name, ": ", message.text]);
+            let text = &self.said;
+            self.sink.message(time(), Message { text, ..message });
+        });
     }
 
     /// Records the world's frame, if it is new, and the commands in force, in the backend's order. Does not allocate.

@@ -175,6 +175,13 @@ fn one_that_hits_the_ground_has_crashed_and_the_other_has_not() {
         let of_ground: Vec<_> = of_ground.collect();
         assert_eq!(of_ground.len(), 1, "{said}");
         contains(of_ground[0], &named);
+        // The world's log, which is also what people watch, has the messages of all.
+        let world = fly_report::Flight::open(folder.path("both.mcap")).unwrap();
+        let texts: Vec<_> = world.events.iter().map(|event| &event.text).collect();
+        let told = format!("{}: ", ["left", "right"][low]);
+        let of_ground = |text: &&&String| text.contains("touched the ground");
+        let found: Vec<_> = texts.iter().filter(of_ground).collect();
+        assert!(found.len() == 1 && found[0].starts_with(&told), "{texts:?}");
     }
 }
 

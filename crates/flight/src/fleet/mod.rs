@@ -62,6 +62,8 @@ pub struct Fleet<'a> {
     world: Shared,
     record: WorldRecord<'a>,
     messages: Messages,
+    /// What the vehicles say, for the world's record.
+    said: Messages,
     began: Instant,
 }
 
@@ -101,7 +103,7 @@ impl<'a> Fleet<'a> {
             return Err(FlightError::Backend(diagnostic.into()));
         }
         let system = &configuration.world;
-        let record = WorldRecord::begin(configuration.into(), system, &instance, of_world)?;
+        let mut record = WorldRecord::begin(configuration.into(), system, &instance, of_world)?;
         let description = instance.description().clone();
         // Its messages are those of no vehicle.
         let started = tracing::error_span!("world").in_scope(|| {
@@ -110,6 +112,9 @@ impl<'a> Fleet<'a> {
         });
         started.map_err(|error| backend::explain(configuration, &error))?;
         let world = World::shared(instance, system, configuration.vehicles.len());
+        let said = Messages::new();
+        // The vehicles' own messages are passed on to these.
+        let listening = said.enter();
         let mut vehicles = Vec::with_capacity(configuration.vehicles.len());
         for (index, (member, sink)) in configuration.vehicles.iter().zip(sinks).enumerate() {
             let of_vehicle = |error: FlightError| FlightError::of_vehicle(&member.name, error);
@@ -121,6 +126,7 @@ impl<'a> Fleet<'a> {
                 .map_err(|error| FlightError::Backend(Diagnostic::new(error.message).into()))
                 .and_then(|port| span.in_scope(|| Flight::new(&member.configuration, port, sink)))
                 .map_err(of_vehicle)?;
+            record.hear(&member.name, &said, || world::lock(&world).frame().time);
             vehicles.push(Vehicle {
                 name: member.name.clone(),
                 flight: Some(flight),
@@ -128,6 +134,7 @@ impl<'a> Fleet<'a> {
                 span,
             });
         }
+        drop(listening);
         // They fly from now on, not while the others were prepared.
         let began = Instant::now();
         for flight in vehicles.iter_mut().filter_map(|it| it.flight.as_mut()) {
@@ -139,6 +146,7 @@ impl<'a> Fleet<'a> {
             world,
             record,
             messages,
+            said,
             began,
         })
     }
@@ -160,6 +168,8 @@ impl Fleet<'_> {
             let Vehicle { flight, span, .. } = vehicle;
             let ended = span.in_scope(|| flight.as_mut().and_then(Flight::tick));
             vehicle.finish(ended);
+            let time = || world::lock(&self.world).frame().time;
+            self.record.hear(&vehicle.name, &self.said, time);
         }
         let world = world::lock(&self.world);
         (self.record).tick(world.frame(), world.commands(), &self.messages);
@@ -173,6 +183,8 @@ impl Fleet<'_> {
             let Vehicle { flight, span, .. } = vehicle;
             let ended = span.in_scope(|| flight.as_mut()?.end(end.clone()));
             vehicle.finish(ended);
+            let time = || world::lock(&self.world).frame().time;
+            self.record.hear(&vehicle.name, &self.said, time);
         }
     }
 
