@@ -137,7 +137,10 @@ mod tests {
             "flight.take_off: recorded 2, now false",
         ];
         assert_eq!(differences(lifted, ""), expected);
-        // The usual values may be left out.
+        // The usual values may be left out, and are those of the section.
+        let usual: crate::config::FlightSection = toml::from_str("").unwrap();
+        assert_eq!(KEYS[0].1, usual.rate_hz.to_string());
+        assert!(!usual.relative && usual.take_off == crate::config::TakeOff::None);
         assert_eq!(
             differences("[flight]\nrate_hz = 500\nrelative = false\n", ""),
             [""; 0]

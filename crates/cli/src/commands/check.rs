@@ -92,12 +92,15 @@ impl Findings {
     pub fn verdict(&self) -> String {
         match (self.problems, self.warnings) {
             (0, 0) => "everything is in order".to_owned(),
-            (0, warnings) => format!("it can fly, with {}", count(warnings, "warning")),
-            (problems, 0) => format!("{} found", count(problems, "problem")),
+            (0, warnings) => format!(
+                "it can fly, with {}",
+                count(warnings, "warning", "warnings")
+            ),
+            (problems, 0) => format!("{} found", count(problems, "problem", "problems")),
             (problems, warnings) => format!(
                 "{} and {} found",
-                count(problems, "problem"),
-                count(warnings, "warning")
+                count(problems, "problem", "problems"),
+                count(warnings, "warning", "warnings")
             ),
         }
     }
@@ -177,21 +180,19 @@ fn check(configuration: &Configuration, findings: &mut Findings) -> Result<(), F
     Ok(())
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// So many things, of which there is one or many.
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// Describes the bodies besides the vehicles.
 fn world(fleet: &FleetConfiguration) -> String {
     let (world, model) = (&fleet.world, &fleet.world.model);
-    let bodies = match model.body_count() {
-        1 => "1 body".to_owned(),
-        number => format!("{number} bodies"),
-    };
     format!(
-        "{}, {bodies}, {}, {}",
-        count(fleet.vehicles.len(), "vehicle"),
-        count(world.ropes.len(), "rope"),
-        count(world.loops.len(), "loop")
+        "{}, {}, {}, {}",
+        count(fleet.vehicles.len(), "vehicle", "vehicles"),
+        count(model.body_count(), "body", "bodies"),
+        count(world.ropes.len(), "rope", "ropes"),
+        count(world.loops.len(), "loop", "loops")
     )
 }

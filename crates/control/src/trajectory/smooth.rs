@@ -13,6 +13,11 @@ pub fn peak_acceleration() -> f64 {
 
 /// `70 s^9 - 315 s^8 + 540 s^7 - 420 s^6 + 126 s^5` for s in [0, 1]; 0 before and 1 after.
 pub fn smooth(s: Jet<5>) -> Jet<5> {
+    smooth_to(s)
+}
+
+/// The same with N - 1 derivatives.
+pub(super) fn smooth_to<const N: usize>(s: Jet<N>) -> Jet<N> {
     if s.value() <= 0.0 {
         return Jet::constant(0.0);
     }
@@ -21,7 +26,7 @@ pub fn smooth(s: Jet<5>) -> Jet<5> {
     }
     if s.value() > 0.5 {
         // By symmetry; near the end the terms of the polynomial would cancel.
-        return Jet::constant(1.0) - smooth(Jet::constant(1.0) - s);
+        return Jet::constant(1.0) - smooth_to(Jet::constant(1.0) - s);
     }
     let polynomial = [70.0, -315.0, 540.0, -420.0, 126.0];
     let upper = polynomial

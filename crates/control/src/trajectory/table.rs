@@ -1,7 +1,9 @@
 //! Smooth curves through the rows of a table.
 
+use std::ops::Range;
+
 use super::jet::Jet;
-use super::smooth::smooth;
+use super::smooth::smooth_to;
 
 /// The number of rows per polynomial fit, whose degree is one less.
 const FIT: usize = 7;
@@ -9,7 +11,7 @@ const FIT: usize = 7;
 /// Columns over increasing times, with a smooth curve through each.
 ///
 /// Each row has the polynomial of degree 6 through it and its neighbours. Between two rows the curve blends from one polynomial
-/// to the other along [`smooth`], so that it passes through all rows and has four continuous derivatives. Before the first and
+/// to the other along [`smooth`](super::smooth()), so that it passes through all rows and has four continuous derivatives. Before the first and
 /// after the last row it is at rest; if the rows themselves do not come to rest, the velocity jumps there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -170,6 +172,11 @@ impl Table {
 
     /// Writes the curves of all columns at the time `t`, s.
     pub fn curves(&self, t: f64, out: &mut [Jet<5>]) {
+        self.evaluate(t, out);
+    }
+
+    /// The same with N - 1 derivatives.
+    fn evaluate<const N: usize>(&self, t: f64, out: &mut [Jet<N>]) {
         let last = self.times.len() - 1;
         let after = self.times.partition_point(|time| *time <= t);
         if after == 0 || after > last && t > self.times[last] {
@@ -181,7 +188,7 @@ impl Table {
         }
         let index = (after - 1).min(last - 1);
         let [from, to] = [self.times[index], self.times[index + 1]];
-        let part = smooth(Jet::linear((t - from) / (to - from), (to - from).recip()));
+        let part = smooth_to(Jet::linear((t - from) / (to - from), (to - from).recip()));
         let (a, b) = (self.weights(index, t), self.weights(index + 1, t));
         for (column, out) in out.iter_mut().enumerate() {
             let [a, b] = [&a, &b].map(|(first, weights)| {
@@ -197,37 +204,45 @@ impl Table {
     /// The largest swing of a curve outside the range of the two rows around it, if one is beyond a tenth of the range of the rows nearby and a hundredth of
     /// that of the column.
     pub fn swing(&self) -> Option<Swing> {
-        let mut curves = vec![Jet::constant(0.0); self.columns.len()];
-        let mut largest: Option<Swing> = None;
-        let range = |column: usize, rows: std::ops::Range<usize>| {
+        let range = |column: usize, rows: Range<usize>| {
             let values = rows.map(|index| self.row(index)[column]);
             values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| {
                 [least.min(x), most.max(x)]
             })
         };
-        let rows = self.times.len();
-        let all: Vec<_> = (0..self.columns.len()).map(|i| range(i, 0..rows)).collect();
-        for after in 1..rows {
-            let [from, to] = [self.times[after - 1], self.times[after]];
-            let nearby = self.first_of_fit(after - 1)..self.first_of_fit(after) + FIT;
-            for part in (1..8).map(|eighth| f64::from(eighth) / 8.0) {
-                self.curves(from + part * (to - from), &mut curves);
-                for (column, curve) in curves.iter().enumerate() {
-                    let value = curve.value();
-                    let [low, high] = range(column, after - 1..after + 1);
+        let width = |[low, high]: [f64; 2]| high - low;
+        let (rows, columns) = (self.times.len(), self.columns.len());
+        let whole: Vec<_> = (0..columns).map(|i| width(range(i, 0..rows))).collect();
+        let mut values = vec![Jet::<1>::constant(0.0); columns];
+        let mut largest: Option<Swing> = None;
+        for (before, times) in self.times.windows(2).enumerate() {
+            let [from, to] = [times[0], times[1]];
+            // How far each column is outside, and where.
+            let mut furthest = vec![[0.0; 2]; columns];
+            for eighth in 1..8 {
+                self.evaluate(from + f64::from(eighth) / 8.0 * (to - from), &mut values);
+                for (column, (value, furthest)) in values.iter().zip(&mut furthest).enumerate() {
+                    let value = value.value();
+                    let [low, high] = range(column, before..before + 2);
                     let beyond = (low - value).max(value - high);
-                    let width = |[low, high]: [f64; 2]| high - low;
-                    let part = beyond / width(range(column, nearby.clone()));
-                    let least = (0.01 * width(all[column])).max(1e-9 * high.abs().max(low.abs()));
-                    let counts = part > 0.1 && beyond > least;
-                    if counts && largest.as_ref().is_none_or(|swing| swing.part < part) {
-                        largest = Some(Swing {
-                            column: self.columns[column].clone(),
-                            between: [from, to],
-                            value,
-                            part,
-                        });
+                    if beyond > furthest[0] {
+                        *furthest = [beyond, value];
                     }
+                }
+            }
+            let nearby = self.first_of_fit(before)..self.first_of_fit(before + 1) + FIT;
+            for (column, [beyond, value]) in furthest.into_iter().enumerate() {
+                let near = range(column, nearby.clone());
+                let part = beyond / width(near);
+                let rounding = 1e-9 * near[0].abs().max(near[1].abs());
+                let counts = part > 0.1 && beyond > rounding.max(0.01 * whole[column]);
+                if counts && largest.as_ref().is_none_or(|swing| swing.part < part) {
+                    largest = Some(Swing {
+                        column: self.columns[column].clone(),
+                        between: [from, to],
+                        value,
+                        part,
+                    });
                 }
             }
         }
@@ -245,10 +260,10 @@ impl Table {
     }
 
     /// The polynomial about a row: its first row, and the Lagrange weights of its rows.
-    fn weights(&self, index: usize, t: f64) -> (usize, [Jet<5>; FIT]) {
+    fn weights<const N: usize>(&self, index: usize, t: f64) -> (usize, [Jet<N>; FIT]) {
         let first = self.first_of_fit(index);
         let near = &self.times[first..first + FIT];
-        let t = Jet::<5>::linear(t, 1.0);
+        let t = Jet::<N>::linear(t, 1.0);
         let weights = std::array::from_fn(|i| {
             let mut weight = Jet::constant(1.0);
             for (j, other) in near.iter().enumerate() {

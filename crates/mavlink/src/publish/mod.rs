@@ -59,7 +59,7 @@ pub struct VehicleState {
     pub outputs: [f32; 32],
     /// The channels that are outputs, a bit each.
     pub channels: u32,
-    /// Their pulse widths, µs, by channel; 0 for a channel that is none.
+    /// Their pulse widths, µs, by channel; 0 for unused channels.
     pub pulses: [u16; 16],
     /// Battery voltage, V, and charge, 0 to 1.
     pub battery: Option<[f64; 2]>,

@@ -8,7 +8,7 @@ use fly_mechanics::multibody::{Joint, JointKind, Workspace};
 use nalgebra::{DMatrix, Matrix6xX};
 
 use super::vehicle::redundant;
-use super::{Findings, closed_loop, encoders, reference};
+use super::{Findings, closed_loop, count, encoders, reference};
 use crate::commands::as_flown;
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
@@ -119,10 +119,6 @@ fn simulated_start(configuration: &Configuration, system: &System, findings: &mu
             );
         }
     }
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// The number of degrees of freedom that the inputs reach at the start of the reference.

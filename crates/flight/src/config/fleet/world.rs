@@ -245,9 +245,9 @@ pub(super) fn initial(
                         let key = &entry.key;
                         let title = format!("`initial.{key}` of `{}` is given twice", member.name);
                         let label = format!("expected it in `initial` of `{}` alone", member.name);
-                        return Err(Diagnostic::new(title)
-                            .at(other.key_place.clone(), label)
-                            .at(entry.key_place.clone(), "the other one")
+                        let diagnostic = Diagnostic::new(title).at(other.key_place.clone(), label);
+                        return Err(diagnostic
+                            .note(format!("the vehicle has it at {}", entry.key_place))
                             .into());
                     }
                     own.entries.push(entry.clone());
