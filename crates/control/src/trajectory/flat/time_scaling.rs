@@ -32,14 +32,12 @@ pub enum NotFlyable {
     Limits,
 }
 
-/// Instants at which limits are checked.
-const SAMPLES: u32 = 1000;
 /// A curve that must be slower than the initial guess by this factor is infeasible, and none is flown faster by more.
 const SLOWEST: f64 = 1e6;
 
 impl PathTrajectory<MinimumSnap> {
     /// The fastest [stretched](MinimumSnap::stretched) curve within these limits and those of the vehicle's inputs, to 1e-4 of its duration. The
-    /// limits are checked at 1001 instants.
+    /// limits are checked at its [instants](MinimumSnap::instants).
     ///
     /// The other arguments are those of [`for_vehicle`](Self::for_vehicle).
     ///
@@ -55,11 +53,11 @@ impl PathTrajectory<MinimumSnap> {
         let mut inputs = ReferenceInputs::new(vehicle);
         let reached = Cell::new(true);
         let mut flown = |factor: f64| {
-            let mut flown =
-                Self::for_vehicle(curve.stretched(factor), mode, height, vehicle).ok()?;
-            let end = flown.duration()?;
-            let holds = (0..=SAMPLES).all(|i| {
-                let Ok(point) = flown.sample(end * f64::from(i) / f64::from(SAMPLES)) else {
+            let stretched = curve.stretched(factor);
+            let mut instants = stretched.instants();
+            let mut flown = Self::for_vehicle(stretched, mode, height, vehicle).ok()?;
+            let holds = instants.all(|time| {
+                let Ok(point) = flown.sample(time) else {
                     return false;
                 };
                 let speed = point.twist.fixed_rows::<3>(0).norm();
