@@ -274,9 +274,14 @@ impl ActuatedDynamics {
 
     /// The energy stored in contacts, stops and ropes in the last state evaluated, J.
     pub fn contact_energy(&self) -> f64 {
+        self.stops.energy + self.ropes.energy + self.touch_energy()
+    }
+
+    /// The part of it that is stored where bodies touch the ground or each other, J.
+    pub fn touch_energy(&self) -> f64 {
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.energy);
         let bodies = (self.bodies.as_ref()).map_or(0.0, |bodies| bodies.energy);
-        self.stops.energy + self.ropes.energy + ground + bodies
+        ground + bodies
     }
 
     /// The power dissipated by contacts, stops and ropes in the last state evaluated, W; never negative.

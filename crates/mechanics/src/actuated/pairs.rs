@@ -7,13 +7,19 @@ use crate::multibody::{BodyId, Model};
 /// the bodies, neither can move, or both shapes are points. Bodies on fixed joints count as one with their carrier.
 pub fn contact_pairs(system: &System) -> Vec<[usize; 2]> {
     let (model, shapes) = (&system.model, &system.contacts);
-    let is_closed = |a: BodyId, b: BodyId| {
-        let names = [a, b].map(|body| model.name(body));
-        let mut loops = system.loops.iter();
-        loops.any(|closure| {
-            let ends = [closure.a.as_str(), closure.b.as_str()];
-            ends == names || ends == [names[1], names[0]]
+    let carriers = |[a, b]: [BodyId; 2]| [a, b].map(|body| rigid_root(model, body));
+    let closed: Vec<[BodyId; 2]> = (system.loops.iter())
+        .filter_map(|closure| {
+            Some([
+                model.body_id(&closure.a).ok()?,
+                model.body_id(&closure.b).ok()?,
+            ])
         })
+        .map(carriers)
+        .collect();
+    let is_closed = |a: BodyId, b: BodyId| {
+        let ends = carriers([a, b]);
+        closed.contains(&ends) || closed.contains(&[ends[1], ends[0]])
     };
     let mut pairs = Vec::new();
     for (j, b) in shapes.iter().enumerate() {

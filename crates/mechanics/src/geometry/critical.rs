@@ -104,10 +104,11 @@ impl<'a, M: Embedded> CriticalSearch<'a, M> {
     /// [`CoordinatesError::Size`] unless there is one pair of bounds per coordinate; [`CoordinatesError::NotFinite`] for bounds that are not finite or
     /// empty.
     pub fn new(manifold: &'a M, bounds: Vec<[f64; 2]>) -> Result<Self, CoordinatesError> {
-        let box_of = |k: usize| DVector::from_iterator(bounds.len(), bounds.iter().map(|b| b[k]));
-        let [least, most] = [box_of(0), box_of(1)];
+        let least = DVector::from_iterator(bounds.len(), bounds.iter().map(|[low, _]| *low));
         expect_size("the bounds", (manifold.config_dim(), 1), &least)?;
-        if !(least.iter().chain(most.iter())).all(|x| x.is_finite()) || least >= most {
+        let holds_space =
+            |[low, high]: &[f64; 2]| low.is_finite() && high.is_finite() && low < high;
+        if !bounds.iter().all(holds_space) {
             return Err(CoordinatesError::NotFinite {
                 what: "a bound, or the space between two,",
                 configuration: super::error::list(&least),

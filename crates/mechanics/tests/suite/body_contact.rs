@@ -357,6 +357,23 @@ fn neighbours_do_not_touch() {
     assert_eq!(count("free", "wall"), 2);
 }
 
+/// Bodies that a loop closes, and what is fixed to them, do not touch.
+#[test]
+fn a_loop_keeps_what_is_fixed_to_its_bodies_apart() {
+    let text = "
+        name = 'loop'
+        bodies = { left = { mass = 1, inertia = [1, 1, 1], joint = { type = 'revolute', axis = [0, 1, 0] } }, \
+          right = { mass = 1, inertia = [1, 1, 1], position = [1, 0, 0], joint = { type = 'revolute', axis = [0, 1, 0] }, contacts = [{ radius = 0.1 }] }, \
+          tip = { parent = 'left', joint = 'fixed', contacts = [{ radius = 0.1 }] } }
+        loops = [{ type = 'distance', length = 1, from = 'right', to = 'left' }]"
+        .replace("\\\n", "");
+    let system = System::from_toml(&text).expect("a system");
+    assert!(contact_pairs(&system).is_empty());
+    let open = text.split("loops").next().expect("a part");
+    let open = System::from_toml(open).expect("a system");
+    assert_eq!(contact_pairs(&open).len(), 1);
+}
+
 /// The first is on a long way alone.
 #[test]
 fn what_does_not_touch_flies_as_alone() {

@@ -196,8 +196,13 @@ fn what_second_derivatives_cannot_tell_is_left_open() {
 
     let error = CriticalSearch::new(&Minimal(2), vec![[0.0, 1.0]]).expect_err("one bound");
     assert!(matches!(error, CoordinatesError::Size { .. }));
-    let error = CriticalSearch::new(&Minimal(1), vec![[1.0, 1.0]]).expect_err("no space");
-    assert!(matches!(error, CoordinatesError::NotFinite { .. }));
+    for bounds in [
+        vec![[-1.0, 1.0], [1.0, 1.0]],
+        vec![[1.0, -1.0], [-1.0, 1.0]],
+    ] {
+        let error = CriticalSearch::new(&Minimal(2), bounds).expect_err("no space");
+        assert!(matches!(error, CoordinatesError::NotFinite { .. }));
+    }
     let search = CriticalSearch::new(&Minimal(1), vec![[0.0, 1.0]]).expect("bounds");
     let error = search.find(|_| HyperDual64::from_re(f64::NAN) * f64::NAN);
     assert!(matches!(error, Err(CoordinatesError::NotFinite { .. })));
