@@ -31,6 +31,8 @@ pub struct Simulation {
     contacts: Vec<f64>,
     /// The same since the last frame.
     new_contacts: Vec<f64>,
+    /// The height of a ground that stops nothing, m, until something has sunk through it.
+    ground: Option<f64>,
     faults: Faults,
     /// The actuators whose health frames report, by their commands, and that health.
     health: Vec<(usize, f64)>,
@@ -63,6 +65,7 @@ impl Backend for Simulation {
             instruments,
             faults,
             reports_wind,
+            ground,
         } = settings::read(configuration)?;
         let description = (groups.iter()).try_fold(Description::new(), |description, group| {
             description.with_group(group)
@@ -127,6 +130,7 @@ impl Backend for Simulation {
             lowest_voltage,
             new_contacts: contacts.clone(),
             contacts,
+            ground: ground.filter(|_| touched.is_empty()),
             faults,
             health,
             ticks,
@@ -163,6 +167,7 @@ impl Backend for Simulation {
         let instant = (self.next, time, step);
         self.instruments.measure(&mut self.plant, instant, truth);
         self.next += 1;
+        self.warn_of_ground(time);
         self.tell_health(frame);
         self.tell_battery(frame);
         self.plant.take_contact_speeds(&mut self.new_contacts);
@@ -230,6 +235,20 @@ impl Backend for Simulation {
 }
 
 impl Simulation {
+    /// Says once that a body sinks through a ground that stops nothing.
+    fn warn_of_ground(&mut self, time: i64) {
+        let Some(height) = self.ground else {
+            return;
+        };
+        let at = time as f64 / 1e9;
+        if let Some(body) = self.plant.body_below(height) {
+            tracing::warn!(
+                "{at:.3} s: `{body}` is below the ground of `[backend.sim.ground]`, which does not stop it: no body has `contacts`"
+            );
+            self.ground = None;
+        }
+    }
+
     /// Fills the groups of failing actuators, which follow the measurements.
     fn tell_health(&self, frame: &mut FrameMut) {
         let (groups, first) = self.instruments.size();

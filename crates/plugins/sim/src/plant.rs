@@ -324,6 +324,24 @@ impl Plant {
         self.wind.now().velocity_at(position.z)
     }
 
+    /// How high the energy that is stored where bodies touch the ground or each other would lift the whole system, m.
+    pub(crate) fn stored_height(&self) -> f64 {
+        let model = &self.stage.system.model;
+        let gravity = model.gravity().norm();
+        // Without gravity by that of the earth.
+        let gravity = if gravity > 0.0 { gravity } else { 9.81 };
+        self.stage.dynamics.touch_energy() / (model.mass() * gravity)
+    }
+
+    /// The first free body whose origin is below this height of the world (m).
+    pub(crate) fn body_below(&mut self, height: f64) -> Option<&str> {
+        let sunk = (0..self.watched.len()).find(|i| {
+            let body = self.watched[*i];
+            Measurements::is_free(&self.stage.system.model, body) && self.place(body)[0].z < height
+        })?;
+        Some(self.stage.system.model.name(self.watched[sunk]))
+    }
+
     /// Whether anything of the system touches a ground.
     pub(crate) fn touches_ground(&self) -> bool {
         self.stage.dynamics.touches_ground()

@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) faults: Faults,
     /// Whether there is wind of which frames tell.
     pub(crate) reports_wind: bool,
+    /// The height of the ground, m, if there is one.
+    pub(crate) ground: Option<f64>,
 }
 
 type Number = Spanned<f64>;
@@ -248,9 +250,15 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
     let charge = initial::charge(keys.initial.charge.as_ref(), &system)?;
     let height = height(&system, tracked, &motion);
+    let substeps = keys
+        .substeps
+        .as_ref()
+        .map_or(system::SUBSTEPS, |given| *given.get_ref());
+    warn_of_spin(&system, &motion, configuration.rate_hz, substeps);
+    let ground_height = keys.ground.as_ref().map(GroundKeys::height).transpose()?;
     let wind = wind::wind(
         keys.wind.as_ref(),
-        keys.ground.as_ref().map(GroundKeys::height).transpose()?,
+        ground_height,
         height,
         configuration.seed,
     )?;
@@ -287,12 +295,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let reports_wind = keys.wind.is_some() || faults.blow();
     let is_measured = (sensors.fitted.iter()).any(|one| one.sensor.feels_wind());
     if reports_wind && !(system.feels_wind() || is_measured) {
-        let which = match keys.wind {
-            Some(_) => "`[backend.sim.wind]`",
-            None => "a wind in `[[backend.sim.faults]]`",
-        };
-        let name = &system.name;
-        tracing::warn!("{which} has no effect: `{name}` has neither `drag` nor `aerodynamics`");
+        warn_of_wind(keys.wind.is_some(), &system.name);
     }
     warn_of_weight(&system);
     let shown = instruments::shown(&measurements, &sensors);
@@ -304,22 +307,23 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         system.inputs.rotors().as_slice().len(),
         (configuration.rate_hz, configuration.seed),
     );
+    let plant = system::plant(
+        system,
+        system::InitialState {
+            motion,
+            start,
+            charge,
+            contacts,
+        },
+        keys.substeps.as_ref(),
+        configuration.rate_hz,
+        (&releases, &variants),
+    )?;
+    refuse_deep_start(&plant, &keys.initial)?;
     Ok(Settings {
-        plant: system::plant(
-            system,
-            system::InitialState {
-                motion,
-                start,
-                charge,
-                contacts,
-            },
-            keys.substeps.as_ref(),
-            configuration.rate_hz,
-            (&releases, &variants),
-        )?
-        .in_world(wind, tracked, actuators)
-        .with_models(models),
+        plant: plant.in_world(wind, tracked, actuators).with_models(models),
         reports_wind,
+        ground: ground_height,
         faults,
         measurements,
         groups,
@@ -339,6 +343,70 @@ fn height(system: &System, tracked: Option<BodyId>, motion: &SystemState<f64>) -
     body.map_or(0.0, |body| {
         workspace.pose(BodyId::WORLD, body).translation.z
     })
+}
+
+/// Contacts of the start that store enough energy to lift the system this high throw it, m.
+const THROWN: f64 = 0.1;
+
+/// Bodies that begin deep in the ground or in each other would be thrown out of it.
+fn refuse_deep_start(plant: &Plant, keys: &InitialKeys) -> Result<(), Error> {
+    let height = plant.stored_height();
+    let is_thrown = height > THROWN;
+    if !is_thrown {
+        return Ok(());
+    }
+    let message = format!(
+        "`initial`: expected bodies that touch at most lightly, found `{}` so deep in the ground or its bodies in each other that the contacts would throw it {height:.2} m high",
+        plant.system().name
+    );
+    let error = Error::configuration(message)
+        .with_help("raise `initial.position`, or move the bodies apart");
+    Err(match &keys.position {
+        Some(position) => error.in_configuration(position.span()),
+        None => error,
+    })
+}
+
+/// Warns that this system does not feel the wind.
+fn warn_of_wind(is_steady: bool, name: &str) {
+    let which = if is_steady {
+        "`[backend.sim.wind]`"
+    } else {
+        "a wind in `[[backend.sim.faults]]`"
+    };
+    tracing::warn!("{which} has no effect: `{name}` has neither `drag` nor `aerodynamics`");
+}
+
+/// The largest angle by which a free body should turn in a step, rad.
+const TURN: f64 = 0.3;
+
+/// Warns of bodies that begin to turn faster than the steps resolve.
+fn warn_of_spin(system: &System, motion: &SystemState<f64>, rate_hz: f64, substeps: u32) {
+    let model = &system.model;
+    for body in model
+        .bodies()
+        .filter(|body| Measurements::is_free(model, *body))
+    {
+        let twist = &motion.velocity[model.velocity_range(body)];
+        let rate = twist[3..]
+            .iter()
+            .map(|part| part * part)
+            .sum::<f64>()
+            .sqrt();
+        let turn = rate / rate_hz / f64::from(substeps.max(1));
+        if turn > TURN {
+            let needed = (rate / rate_hz / TURN).ceil();
+            let advice = if needed > system::MOST_SUBSTEPS {
+                "let it begin slower".to_owned()
+            } else {
+                format!("`substeps = {needed}` is enough")
+            };
+            let name = model.name(body);
+            tracing::warn!(
+                "`initial`: `{name}` turns by {turn:.2} rad in each step of the simulation, which does not resolve that: {advice}"
+            );
+        }
+    }
 }
 
 /// The largest number of a state or a vector, SI units: a position of 1e9 m is resolved to 0.1 um, and far beyond it squares overflow.

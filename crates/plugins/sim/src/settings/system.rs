@@ -106,7 +106,9 @@ pub(super) struct InitialState {
 }
 
 /// The most steps from one frame to the next.
-const MOST_SUBSTEPS: f64 = 1000.0;
+pub(super) const MOST_SUBSTEPS: f64 = 1000.0;
+/// Integration steps per control step, where none are given.
+pub(super) const SUBSTEPS: u32 = 2;
 
 pub(super) fn plant(
     system: System,
@@ -121,7 +123,7 @@ pub(super) fn plant(
         charge,
         contacts,
     } = initial;
-    let count = substeps.map_or(2, |given| *given.get_ref());
+    let count = substeps.map_or(SUBSTEPS, |given| *given.get_ref());
     // The default has no location.
     let placed = |error: Error| match substeps {
         Some(given) => error.in_configuration(given.span()),

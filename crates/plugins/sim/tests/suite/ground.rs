@@ -100,6 +100,20 @@ fn it_comes_down_stands_takes_off_and_stands_again() {
     }
 }
 
+/// Of the two heights to begin below the ground the second would throw the stool.
+#[test]
+fn a_start_deep_in_the_ground_is_refused() {
+    let text = |z: f64| format!("ground.height = 0\ninitial.position = [0, 0, {z}]");
+    Run::new(&text(0.095), STOOL).fly(10, &[0.0]);
+    let (told, help) = message(&text(-0.2), STOOL);
+    assert!(
+        told.starts_with("`initial`: expected bodies that touch at most lightly, found `stool` so deep in the ground"),
+        "{told}"
+    );
+    let expected = Some("raise `initial.position`, or move the bodies apart");
+    assert_eq!(help.as_deref(), expected);
+}
+
 #[test]
 fn without_contacts_or_without_a_ground_nothing_stops_it() {
     let bare = STOOL
