@@ -20,7 +20,7 @@ pub enum Exit {
     Internal = 1,
     /// The command line or the configuration is wrong.
     Usage = 2,
-    /// A backend could not be found, loaded, configured or started, lacks what the configuration needs, or failed in flight.
+    /// A backend could not be found, loaded, configured or started, lacks what the configuration needs, or failed in flight; or the controller could not begin.
     Backend = 3,
     /// The supervisor ended the flight.
     SafetyStop = 4,
@@ -49,7 +49,7 @@ Exit codes:
   0  success: flown to the end, or no problems found
   1  internal error, or input and output failed
   2  the command line or the configuration is wrong
-  3  the backend could not be loaded or started, or failed
+  3  the backend could not be loaded or started, or failed, or the controller could not begin
   4  the supervisor ended the flight: a safety stop
   5  a check found problems
   6  diverged: the loop lost its reference
@@ -73,7 +73,7 @@ impl From<&Summary> for Exit {
             Verdict::Diverged => Self::Diverged,
             Verdict::Crashed => Self::Crashed,
             Verdict::TakenOver => Self::TakenOver,
-            Verdict::BackendFailed => Self::Backend,
+            Verdict::BackendFailed | Verdict::NotFlown => Self::Backend,
             Verdict::InternalError => Self::Internal,
         }
     }

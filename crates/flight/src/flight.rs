@@ -347,7 +347,7 @@ impl Flight<'_> {
             }
             let gap = seconds(supervisor.last_gap()) * 1e3;
             if gap > 0.0 {
-                return Some(End::Backend(format!(
+                return Some(End::NotFlown(format!(
                     "not armed: complete frames come too seldom, with gaps of {gap:.0} ms: expected one at least every `safety.hold_ms` for a second, with \
                      all measurements newer than `safety.stale_ms`; let the autopilot send more often, or over a faster link, or raise `safety.stale_ms`"
                 )));
@@ -355,32 +355,28 @@ impl Flight<'_> {
         }
         if self.pilot.state().is_some() && self.pilot.fault().is_none() {
             let [distance, angle] = self.pilot.start_errors();
-            return Some(End::Backend(format!(
+            return Some(End::NotFlown(format!(
                 "not armed: the reference begins {distance:.2} m and {:.0} deg away from the vehicle after {waited:.1} s \
                  (`safety.start_distance`, `safety.start_angle_deg`)",
                 angle.to_degrees()
             )));
         }
         let message = format!("no complete frame came within {waited:.1} s");
-        // The fault of the last frame, if any.
-        let fault = self
-            .pilot
-            .fault()
-            .filter(|_| self.link.timeline().has_frames());
+        if !self.link.timeline().has_frames() {
+            return Some(End::Backend(message));
+        }
+        let fault = self.pilot.fault();
         let message = match fault {
             Some(fault) => format!("{message}: {}", self.describe(fault)),
             None => message,
         };
-        let unconverged = self
-            .estimation
-            .as_ref()
-            .filter(|_| fault == Some(Fault::Unconverged));
-        Some(End::Backend(
-            match unconverged.and_then(Estimation::obstacle) {
-                Some(obstacle) => format!("{message}, as {obstacle}"),
-                None => message,
-            },
-        ))
+        let obstacle = (self.estimation.as_ref())
+            .filter(|_| fault == Some(Fault::Unconverged))
+            .and_then(Estimation::obstacle);
+        Some(End::NotFlown(match obstacle {
+            Some(obstacle) => format!("{message}, as {obstacle}"),
+            None => message,
+        }))
     }
 
     /// Whether the configured duration has passed. It ends neither a failsafe nor a flight without a complete frame.
@@ -441,9 +437,13 @@ impl Flight<'_> {
         let _messages = self.messages.enter();
         let wall_time = self.began.elapsed().as_secs_f64();
         let flight_time = self.flight_time();
-        if let End::Backend(message) = &end {
-            let name = self.link.name();
-            tracing::error!("the backend `{name}` ended the flight: {message}");
+        match &end {
+            End::Backend(message) => {
+                let name = self.link.name();
+                tracing::error!("the backend `{name}` ended the flight: {message}");
+            }
+            End::NotFlown(message) => tracing::error!("the flight has not begun: {message}"),
+            _ => {}
         }
         let (end, has_crashed) = self.hand_back(end);
         self.recorder.handed_back(self.link.is_still_armed());
@@ -558,6 +558,7 @@ impl Flight<'_> {
             longest_dropout: seconds(report.longest_dropout),
             pauses: report.pauses,
             resumed: report.resumed,
+            failsafe_time: seconds(report.failsafe_time),
             failsafe: report.given_up.map(|(time, fault)| Failsafe {
                 time: self.link.since_first(time),
                 reason: self.describe(fault).to_string(),

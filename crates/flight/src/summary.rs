@@ -98,6 +98,8 @@ pub struct Interventions {
     pub pauses: u64,
     /// Failsafes that ended because frames returned.
     pub resumed: u64,
+    /// How long they took together, s.
+    pub failsafe_time: f64,
     /// When and why the flight was given up.
     pub failsafe: Option<Failsafe>,
     /// Actuator events and their times (s after the first tick). The first ones, if there are many.

@@ -111,6 +111,8 @@ pub struct Report {
     pub pauses: u64,
     /// Failsafes that ended because frames returned.
     pub resumed: u64,
+    /// How long they took together, ns.
+    pub failsafe_time: i64,
     /// When (frame time, ns) and why the flight was given up: a failsafe began that did not end with returning
     /// frames, or the flight was terminated.
     pub given_up: Option<(i64, Fault)>,
@@ -472,6 +474,8 @@ impl Supervisor {
             Trigger::Skip => self.report.pauses += 1,
             Trigger::Resume => {
                 self.report.resumed += 1;
+                let began = self.failsafe.map_or(time, |(began, _)| began);
+                self.report.failsafe_time += time.saturating_sub(began);
                 self.report.given_up = None;
                 (self.failsafe, self.good_since, self.lawless_since) = (None, None, None);
                 self.last_good = time;

@@ -16,6 +16,9 @@ pub enum End {
     TakenOver,
     /// The backend failed, with this message.
     Backend(String),
+    /// The controller could not begin, for this reason: the state never became known (an estimate that does not
+    /// converge), or the vehicle is not where its reference begins.
+    NotFlown(String),
     /// This program failed, with this message: a defect.
     Panicked(String),
 }
@@ -38,6 +41,8 @@ pub enum Verdict {
     TakenOver,
     /// The backend failed.
     BackendFailed,
+    /// The controller could not begin.
+    NotFlown,
     /// This program failed: a defect.
     InternalError,
 }
@@ -58,7 +63,7 @@ pub(crate) struct Evidence {
 
 impl Verdict {
     /// All verdicts.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Flown,
         Self::Interrupted,
         Self::SafetyStop,
@@ -66,6 +71,7 @@ impl Verdict {
         Self::Crashed,
         Self::TakenOver,
         Self::BackendFailed,
+        Self::NotFlown,
         Self::InternalError,
     ];
 
@@ -76,6 +82,7 @@ impl Verdict {
             _ if evidence.diverged => Self::Diverged,
             End::Panicked(_) => Self::InternalError,
             End::Backend(_) => Self::BackendFailed,
+            End::NotFlown(_) => Self::NotFlown,
             End::SafetyStop => Self::SafetyStop,
             End::TakenOver => Self::TakenOver,
             End::Completed | End::OutOfFrames | End::Interrupted if evidence.given_up => {
@@ -96,6 +103,7 @@ impl Verdict {
             Self::Crashed => "crashed",
             Self::TakenOver => "taken_over",
             Self::BackendFailed => "backend_failed",
+            Self::NotFlown => "not_flown",
             Self::InternalError => "internal_error",
         }
     }
@@ -116,6 +124,8 @@ impl Verdict {
             }
             (Self::BackendFailed, End::Backend(message)) => format!("BACKEND FAILED ({message})"),
             (Self::BackendFailed, _) => "BACKEND FAILED".to_owned(),
+            (Self::NotFlown, End::NotFlown(message)) => format!("NOT FLOWN ({message})"),
+            (Self::NotFlown, _) => "NOT FLOWN".to_owned(),
             (Self::InternalError, End::Panicked(message)) => format!("INTERNAL ERROR ({message})"),
             (Self::InternalError, _) => "INTERNAL ERROR".to_owned(),
         }
@@ -155,6 +165,11 @@ mod tests {
             (&End::Completed, given_up, Verdict::SafetyStop),
             (&End::Interrupted, given_up, Verdict::SafetyStop),
             (&backend, given_up, Verdict::BackendFailed),
+            (
+                &End::NotFlown("unsettled".to_owned()),
+                none,
+                Verdict::NotFlown,
+            ),
             (&End::TakenOver, given_up, Verdict::TakenOver),
             (&End::SafetyStop, diverged, Verdict::Diverged),
             (&End::SafetyStop, crashed, Verdict::Crashed),

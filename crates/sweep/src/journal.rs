@@ -4,8 +4,8 @@
 //! little-endian, then the payload. The first record is the header: number and count of the shard (4 bytes each), and
 //! the plan's identity. Every other record is a row: the flight's index (8 bytes) and its cells.
 //!
-//! A kill can leave the end of a record, or of several, unwritten: what follows the last sound record is cut off. A
-//! record with a wrong checksum before that, as of a bad disk, is skipped. Those flights are flown again.
+//! A kill can leave the end of a record, or of several, unwritten: what follows the last sound record is cut off. What
+//! is no record before that, as of a bad disk, is skipped. Those flights are flown again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -116,7 +116,7 @@ impl Journal {
         if none {
             return Ok(journal);
         }
-        if next(&mut input, &mut record).map_err(SweepError::file(path))? != Next::Sound {
+        if !next(&mut input, &mut record).map_err(SweepError::file(path))? {
             // A kill leaves less than a header; a longer file has rows that must not be dropped without being asked.
             let header = MAGIC.len() + HEAD + 8 + plan.identity().len();
             if length > header as u64 {
@@ -127,33 +127,52 @@ impl Journal {
         journal.take_shard(header(&record, path, plan)?, plan);
         at += (HEAD + record.len()) as u64;
         journal.end = at;
-        // Damaged records since the last sound one.
-        let mut damaged = 0;
         loop {
-            match next(&mut input, &mut record).map_err(SweepError::file(path))? {
-                Next::Sound => {}
-                Next::Damaged => {
-                    at += (HEAD + record.len()) as u64;
-                    damaged += 1;
-                    continue;
-                }
-                Next::End => break,
+            let sound = next(&mut input, &mut record).map_err(SweepError::file(path))?;
+            if let Some(slot) = journal.vacancy(&record).filter(|_| sound) {
+                *slot = at;
+                journal.rows += 1;
+                journal.damaged += u64::from(at > journal.end);
+                at += (HEAD + record.len()) as u64;
+                journal.end = at;
+                continue;
             }
-            let index = take(&mut record.as_slice()).map(u64::from_le_bytes);
-            let place = index.and_then(|index| journal.shard.place(index));
-            let slot = place.and_then(|place| journal.offsets.get_mut(place));
-            match slot {
-                Some(slot) if *slot == 0 => *slot = at,
-                // Not a valid record: the end of the journal.
-                _ => break,
+            let found = journal.search(&mut input, at + 1);
+            match found.map_err(SweepError::file(path))? {
+                Some(next) => at = next,
+                None => break,
             }
-            journal.rows += 1;
-            journal.damaged += std::mem::take(&mut damaged);
-            at += (HEAD + record.len()) as u64;
-            journal.end = at;
         }
         journal.cut = length.saturating_sub(journal.end);
         Ok(journal)
+    }
+
+    /// Moves to the next row behind damage, from this offset on, and returns its offset: a wrong length hides it.
+    fn search(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        from: u64,
+    ) -> std::io::Result<Option<u64>> {
+        input.seek(SeekFrom::Start(from))?;
+        let mut rest = Vec::new();
+        input.take(2 * LONGEST as u64).read_to_end(&mut rest)?;
+        let mut is_row = |place: &usize| {
+            let record = rest.get(*place..).and_then(sound);
+            record.is_some_and(|record| self.vacancy(record).is_some())
+        };
+        let Some(place) = (0..rest.len()).find(&mut is_row) else {
+            return Ok(None);
+        };
+        let next = from + place as u64;
+        input.seek(SeekFrom::Start(next))?;
+        Ok(Some(next))
+    }
+
+    /// Where the offset of this row belongs, if it is a row of the shard that is not there yet.
+    fn vacancy(&mut self, record: &[u8]) -> Option<&mut u64> {
+        let index = take(&mut &*record).map(u64::from_le_bytes)?;
+        let slot = self.offsets.get_mut(self.shard.place(index)?)?;
+        (*slot == 0).then_some(slot)
     }
 
     /// Sets the part of the plan that it belongs to.
@@ -241,7 +260,7 @@ impl Journal {
         self.rows
     }
 
-    /// Number of damaged records before the last sound one when it was opened.
+    /// Number of damaged places before the last sound record when it was opened.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
@@ -344,35 +363,26 @@ fn split(head: [u8; HEAD]) -> Option<(usize, u32)> {
     (length <= LONGEST).then_some((length, sum))
 }
 
-/// What comes next in a journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    /// A record.
-    Sound,
-    /// Something of a record's length with a wrong checksum.
-    Damaged,
-    /// Nothing that could be a record.
-    End,
+/// The record that these bytes begin with, if it is sound.
+fn sound(bytes: &[u8]) -> Option<&[u8]> {
+    let (head, rest) = bytes.split_first_chunk()?;
+    let (length, sum) = split(*head).filter(|(length, _)| *length > 0)?;
+    let record = rest.get(..length)?;
+    (crc32fast::hash(record) == sum).then_some(record)
 }
 
-/// Reads the next record.
-fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<Next> {
+/// Reads the next record. Returns whether there is a sound one.
+fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut head = [0; HEAD];
     if !filled(input, &mut head)? {
-        return Ok(Next::End);
+        return Ok(false);
     }
     // Zeros look like an empty record with the correct checksum.
     let Some((length, sum)) = split(head).filter(|(length, _)| *length > 0) else {
-        return Ok(Next::End);
+        return Ok(false);
     };
     record.resize(length, 0);
-    Ok(if !filled(input, record)? {
-        Next::End
-    } else if crc32fast::hash(record) == sum {
-        Next::Sound
-    } else {
-        Next::Damaged
-    })
+    Ok(filled(input, record)? && crc32fast::hash(record) == sum)
 }
 
 /// Fills the buffer; false if the file ends first.

@@ -17,7 +17,7 @@ pub use error::SweepError;
 pub use fingerprint::fingerprint;
 pub use fly_table::{Cell, Column, Kind};
 pub use journal::Journal;
-pub use outcome::{ExitCodes, NOT_FLOWN};
+pub use outcome::ExitCodes;
 pub use plan::{Plan, PlanOptions};
 pub use rerun::{Difference, differences};
 pub use results::{Percentiles, Results, Worst};

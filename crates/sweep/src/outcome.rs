@@ -4,9 +4,6 @@ use fly_flight::{End, FlightError, Summary, TrackingError, Verdict};
 
 use fly_table::{Cell, Column, Kind};
 
-/// The verdict of a flight that did not begin.
-pub const NOT_FLOWN: &str = "not_flown";
-
 /// The exit codes that `fly` would return.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitCodes {
@@ -47,7 +44,7 @@ const ERROR: [&str; 7] = [
     "rms_settled",
     "steady_offset",
 ];
-const LAST: [Column_; 14] = [
+const LAST: [Column_; 17] = [
     ("energy.start", Kind::Float, "J"),
     ("energy.end", Kind::Float, "J"),
     ("energy.steps_checked", Kind::Integer, ""),
@@ -55,6 +52,9 @@ const LAST: [Column_; 14] = [
     ("energy.fraction_as_expected", Kind::Float, ""),
     ("energy.largest_rise", Kind::Float, "J"),
     ("supervisor.dropouts", Kind::Integer, ""),
+    ("supervisor.longest_dropout", Kind::Float, "s"),
+    ("supervisor.resumed", Kind::Integer, ""),
+    ("supervisor.failsafe_time", Kind::Float, "s"),
     ("supervisor.given_up.time", Kind::Float, "s"),
     ("supervisor.given_up.reason", Kind::Text, ""),
     ("supervisor.limits_exceeded", Kind::Integer, ""),
@@ -102,7 +102,7 @@ pub(crate) fn of_flight(flight: Result<&Summary, &FlightError>, codes: ExitCodes
         Ok(summary) => flown(summary, (codes.flown)(summary)),
         Err(error) => {
             let code = (codes.not_flown)(error);
-            unflown(text(NOT_FLOWN), code, text(&one_line(error)))
+            unflown(text(Verdict::NotFlown.name()), code, text(&one_line(error)))
         }
     }
 }
@@ -143,6 +143,7 @@ fn flown(summary: &Summary, code: u8) -> Vec<Cell> {
         End::SafetyStop => ("safety_stop", None),
         End::TakenOver => ("taken_over", None),
         End::Backend(message) => ("backend", Some(message)),
+        End::NotFlown(message) => ("not_flown", Some(message)),
         End::Panicked(message) => ("panicked", Some(message)),
     };
     let mut cells = vec![
@@ -183,8 +184,11 @@ fn flown(summary: &Summary, code: u8) -> Vec<Cell> {
         Cell::count(checked),
         Cell::count(fell),
         Cell::finite((checked > 0).then(|| fell as f64 / checked as f64)),
-        Cell::finite(energy.map(|report| report.rise.energy)),
+        Cell::finite((energy.filter(|_| checked > 0)).map(|report| report.rise.energy)),
         Cell::count(supervisor.dropouts),
+        Cell::finite(supervisor.longest_dropout),
+        Cell::count(supervisor.resumed),
+        Cell::finite(supervisor.failsafe_time),
         Cell::finite(given_up.map(|failsafe| failsafe.time)),
         given_up.map_or(Cell::Null, |failsafe| Cell::Text(failsafe.reason.clone())),
         Cell::count(supervisor.exceeded.len() as u64),

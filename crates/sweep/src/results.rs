@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::error::SweepError;
-use crate::outcome::NOT_FLOWN;
 use crate::rows::Rows;
 use fly_table::Cell;
 
@@ -23,7 +22,7 @@ const ERRORS: [&str; 8] = [
 const WORST: [&str; 6] = [
     "internal_error",
     "backend_failed",
-    NOT_FLOWN,
+    "not_flown",
     "crashed",
     "diverged",
     "safety_stop",

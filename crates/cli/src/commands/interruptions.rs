@@ -19,6 +19,9 @@ use crate::telemetry::leave_screen;
 /// How long after an interruption another one does not end the process.
 const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
 
+/// How long after an interruption a program that commands nothing says that it still goes on.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// How long the vehicle is told to land before the process ends at once.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -73,6 +76,8 @@ impl Interruptions {
                                 io::stderr(),
                                 "interrupted: the program ends once the vehicle is ready, or given up; another signal ends it at once"
                             );
+                        } else if first.is_none() && !commanding {
+                            thread::spawn(tell_if_it_goes_on);
                         }
                         if first.get_or_insert_with(Instant::now).elapsed() > SECOND_THOUGHTS {
                             end_at_once(line.get());
@@ -104,6 +109,16 @@ impl Interruptions {
     pub fn guard(&self, line: EmergencyLine) {
         let _ = self.line.set(line);
     }
+}
+
+/// Says that the program has not ended soon after a signal, as when a call of a backend does not return.
+fn tell_if_it_goes_on() {
+    thread::sleep(PATIENCE);
+    let _ = writeln!(
+        io::stderr(),
+        "interrupted: waiting for what is under way, such as a call of the backend, for {} s already; another signal ends the program at once",
+        PATIENCE.as_secs()
+    );
 }
 
 /// From now on a signal that ends the process first removes what it has not finished.

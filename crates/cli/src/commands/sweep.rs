@@ -52,7 +52,7 @@ pub fn run(
     let all = shard.indices(plan.flights()).count() as u64;
     if journal.damaged() > 0 && journal.rows() < all {
         tracing::warn!(
-            "`{}`: damaged rows, as by a bad disk: {}; their flights are flown again",
+            "`{}`: damaged places, as by a bad disk: {}; their flights are flown again",
             path.display(),
             journal.damaged()
         );

@@ -107,8 +107,9 @@ struct Energy {
     end: Option<f64>,
     steps_checked: u64,
     steps_as_expected: u64,
-    largest_rise: f64,
-    largest_rise_time: f64,
+    /// `None` if no step was checked.
+    largest_rise: Option<f64>,
+    largest_rise_time: Option<f64>,
     /// Shares of lag, held inputs and the rest in the excess of dW/dt over its prediction.
     causes: Option<CausesOfRise>,
     explanation: Option<String>,
@@ -182,6 +183,7 @@ struct Supervisor<'a> {
     longest_dropout: f64,
     pauses: u64,
     resumed: u64,
+    failsafe_time: f64,
     given_up: Option<GivenUp<'a>>,
     actuators: Vec<Actuator<'a>>,
     limits_exceeded: Vec<Exceeded>,
@@ -279,6 +281,7 @@ impl<'a> Data<'a> {
         };
         let interventions = &summary.interventions;
         let energy = summary.energy.as_ref();
+        let checked = energy.filter(|report| report.checked > 0);
         Self {
             format: FORMAT,
             name: &summary.name,
@@ -299,8 +302,8 @@ impl<'a> Data<'a> {
                 end: statistics.energy_end.and_then(finite),
                 steps_checked: energy.map_or(0, |report| report.checked),
                 steps_as_expected: energy.map_or(0, |report| report.as_expected),
-                largest_rise: energy.map_or(0.0, |report| report.rise.energy),
-                largest_rise_time: energy.map_or(0.0, |report| report.rise.time),
+                largest_rise: checked.map(|report| report.rise.energy),
+                largest_rise_time: checked.map(|report| report.rise.time),
                 causes: energy.and_then(|report| {
                     let [lag, hold, rest] = report.causes.shares()?;
                     let steps_but_for_lag = report.causes.but_for_lag;
@@ -331,6 +334,7 @@ impl<'a> Data<'a> {
                 longest_dropout: interventions.longest_dropout,
                 pauses: interventions.pauses,
                 resumed: interventions.resumed,
+                failsafe_time: interventions.failsafe_time,
                 given_up: interventions.failsafe.as_ref().map(|failsafe| GivenUp {
                     time: failsafe.time,
                     reason: &failsafe.reason,

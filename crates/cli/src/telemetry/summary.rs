@@ -274,11 +274,14 @@ fn supervisor(interventions: &Interventions) -> Vec<String> {
             interventions.pauses
         ));
     }
+    let took = interventions.failsafe_time;
     match interventions.resumed {
         0 => {}
-        1 => lines.push("resumed after a failsafe when frames returned".to_owned()),
+        1 => lines.push(format!(
+            "resumed after a failsafe of {took:.3} s when frames returned"
+        )),
         times => lines.push(format!(
-            "resumed after {times} failsafes when frames returned"
+            "resumed after {times} failsafes, of {took:.3} s in all, when frames returned"
         )),
     }
     for (time, event) in &interventions.actuators {
@@ -495,7 +498,8 @@ tricopter: flown after 20.000 s at 500 Hz
             dropouts: 3,
             longest_dropout: 0.04,
             pauses: 0,
-            resumed: 0,
+            resumed: 2,
+            failsafe_time: 7.25,
             failsafe: Some(Failsafe {
                 time: 2.05,
                 reason: "no frame".to_owned(),

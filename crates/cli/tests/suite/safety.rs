@@ -204,7 +204,7 @@ fn frames_that_come_back_end_the_descent() {
     common::contains(&messages, "3.050 s: frames are back: resuming");
     common::contains(
         &summary,
-        "supervisor        resumed after a failsafe when frames returned\n",
+        "supervisor        resumed after a failsafe of 1.002 s when frames returned\n",
     );
     let recording =
         Recording::open(folder.path("flight.mcap"), &Options::default()).expect("a finished log");

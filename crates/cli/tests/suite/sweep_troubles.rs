@@ -257,19 +257,29 @@ fn a_damaged_row_costs_itself() {
     let path = folder.path("plan.journal");
     let mut journal = fs::read(&path).unwrap();
     let header = u32::from_le_bytes(journal[8..12].try_into().unwrap()) as usize;
-    // In the first row, behind its length and checksum.
-    journal[8 + 8 + header + 8 + 20] ^= 1;
-    fs::write(&path, &journal).unwrap();
-    let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
-    contains(&told, "damaged rows, as by a bad disk: 1;");
-    assert!(!told.contains("are removed"), "{told}");
-    let longer = fs::read(&path).unwrap();
-    assert_eq!(longer[..journal.len()], journal, "nothing else is lost");
-    assert!(longer.len() > journal.len(), "the flight is flown again");
-    assert!(fs::read(folder.path("plan.csv")).unwrap() == table);
-    // That is told once.
-    let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
-    assert!(!told.contains("damaged"), "{told}");
+    let whole = journal.clone();
+    let row = 8 + 8 + header;
+    let second = row + 8 + u32::from_le_bytes(journal[row..row + 4].try_into().unwrap()) as usize;
+    // In the first row behind its length and checksum; in the length of the second, which hides the third.
+    for (place, flip) in [(row + 8 + 20, 1), (second, 3)] {
+        journal.clone_from(&whole);
+        journal[place] ^= flip;
+        fs::write(&path, &journal).unwrap();
+        let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
+        contains(&told, "damaged places, as by a bad disk: 1;");
+        assert!(!told.contains("are removed"), "{told}");
+        let longer = fs::read(&path).unwrap();
+        assert_eq!(longer[..journal.len()], journal, "nothing else is lost");
+        let again = longer.len() - journal.len();
+        assert!(
+            again > 0 && again < 2 * (second - row),
+            "one flight is flown again"
+        );
+        assert!(fs::read(folder.path("plan.csv")).unwrap() == table);
+        // That is told once.
+        let (_, told) = folder.ends(&["sweep", "plan.toml"], 0);
+        assert!(!told.contains("damaged"), "{told}");
+    }
 }
 
 /// More journals than stay open, and fewer files than there are journals.

@@ -151,7 +151,11 @@ fn a_flight_flown_again_is_its_row() {
             "energy.end",
             "energy.steps_checked",
             "energy.steps_as_expected",
+            "energy.largest_rise",
             "supervisor.dropouts",
+            "supervisor.longest_dropout",
+            "supervisor.resumed",
+            "supervisor.failsafe_time",
         ] {
             let value = name.split('.').fold(&summary, |value, key| &value[key]);
             let found = cell(row, name);

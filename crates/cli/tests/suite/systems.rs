@@ -502,6 +502,31 @@ fn a_sensor_that_never_speaks_is_named() {
     let (summary, told) = folder.ends(&["--config", "arm.toml", "--set", mute], 3);
     let expected = "no complete frame came within 10.0 s: `joint.1` is marked invalid";
     assert!(told.contains(expected), "{told}\n{summary}");
+    assert!(
+        summary.starts_with("arm: NOT FLOWN (no complete frame"),
+        "{summary}"
+    );
+    let (found, _) = folder.ends(&["check", "--config", "arm.toml", "--set", mute], 5);
+    let expected = format!("PROBLEM: the flight does not begin: {expected}");
+    assert!(found.contains(&expected), "{found}");
+}
+
+/// Where the plant starts the arm is straight, and its law has no value.
+#[test]
+fn a_singular_start_is_found_by_check() {
+    let start = "backend.sim.initial={ joints = { upper_arm = 1.9, forearm = 0.0 } }";
+    let arguments = [
+        "check",
+        "--config",
+        "examples/scara-tool.toml",
+        "--set",
+        start,
+    ];
+    let (found, told) = Folder::new().ends(&arguments, 5);
+    let expected = "start               PROBLEM: the flight does not begin: the transport map needs a Jacobian with independent columns, \
+        but that of `forearm` relative to `world` is singular here";
+    assert!(found.contains(expected), "{found}");
+    assert_eq!(told, "");
 }
 
 /// A quadcopter that is lost while it tilts to come back.

@@ -395,7 +395,7 @@ fn an_estimate_that_does_not_begin_says_why() {
     let summary = Flight::new(&configuration, backend, &mut nowhere)
         .unwrap()
         .run();
-    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    assert_eq!(summary.verdict, Verdict::NotFlown);
     let end = format!("{:?}", summary.end);
     for part in [
         "has not converged, as nothing measures the attitude",
@@ -537,7 +537,7 @@ fn late_measurements_count_where_they_were_made() {
     assert!(capture.accepted > 850 && capture.late == 0, "{capture:?}");
     // Measurements later than the filter's memory are useless, and the flight does not begin.
     let summary = late("estimator.filter.delay=0.02");
-    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    assert_eq!(summary.verdict, Verdict::NotFlown);
     assert!(sensor(&summary, "motion_capture").late > 100);
     let end = format!("{:?}", summary.end);
     let expected = "the estimate has not converged, as `motion_capture` came more than `estimator.filter.delay`, 0.02 s, after the measurement";

@@ -2,7 +2,6 @@
 
 mod allocation;
 mod common;
-mod contrary;
 mod encoders;
 mod estimation;
 mod fleet;
@@ -14,8 +13,8 @@ mod many;
 mod objects;
 mod panics;
 mod plant;
+mod real_time;
 mod replayed;
 mod setpoints;
 mod statue;
-mod take_off;
 mod viewers;

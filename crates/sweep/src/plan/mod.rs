@@ -15,7 +15,7 @@ use fly_flight::config::{
     Assignment, ConfigError, Configuration, Diagnostic, Document, Options, SourceSpan, Template,
     sweep,
 };
-use fly_flight::{FlightError, Messages, backend, check_signals};
+use fly_flight::{FlightError, Messages, Verdict, backend, check_signals};
 use fly_hal::{Clock, SearchPath};
 
 use crate::outcome;
@@ -247,7 +247,7 @@ impl Plan {
                 let fits = |all: &[Assignment]| flies(all).is_ok();
                 if fits(&alone) || others.iter().any(|flight| fits(&beside(*flight))) {
                     if together.len() < WARNINGS {
-                        together.push(self.combination(place, &assignment, error));
+                        together.push(self.combination(place, 0, &assignment, error));
                     }
                     continue;
                 }
@@ -266,6 +266,16 @@ impl Plan {
                         }
                         None => diagnostic,
                     });
+                }
+            }
+            // A distribution without ends: its outermost values.
+            for flight in variation.outermost(self.seed, self.flights()) {
+                let all = self.drawn(flight).assignments;
+                if let Err(FlightError::Configuration(error)) = flies(&all)
+                    && together.len() < WARNINGS
+                {
+                    let own = &all[self.fixed.len() + place];
+                    together.push(self.combination(place, flight, own, error));
                 }
             }
         }
@@ -294,16 +304,22 @@ impl Plan {
         }
     }
 
-    /// That a value is invalid beside those of the first flight, in words.
-    fn combination(&self, place: usize, assignment: &Assignment, error: ConfigError) -> String {
-        let others = self.told(0, place);
+    /// That a value is invalid beside those of a flight, in words.
+    fn combination(
+        &self,
+        place: usize,
+        flight: u64,
+        assignment: &Assignment,
+        error: ConfigError,
+    ) -> String {
+        let others = self.told(flight, place);
         let beside = if others.is_empty() { "" } else { " with " };
         format!(
             "`{}` = {} cannot be flown{beside}{others}: {}; such flights become rows with the verdict `{}`",
             assignment.key,
             variation::shown(assignment),
             outcome::one_line(&FlightError::Configuration(error)),
-            outcome::NOT_FLOWN
+            Verdict::NotFlown.name()
         )
     }
 

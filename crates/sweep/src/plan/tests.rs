@@ -267,6 +267,34 @@ fn combinations_are_told_as_toml() {
     );
 }
 
+/// A mass that is drawn negative is one of the outermost values, not the mean.
+#[test]
+fn the_outermost_values_of_a_normal_distribution_are_tried() {
+    let plan = plan("[vary]\n'flight.duration' = { normal = [1, 0.5] }").unwrap();
+    let drawn = |flight: u64| plan.drawn(flight).cells[0].clone();
+    let value = |cell: Cell| match cell {
+        Cell::Float(value) => value,
+        other => panic!("{other:?}"),
+    };
+    let all: Vec<f64> = (0..plan.flights()).map(drawn).map(value).collect();
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let refused = |all: &[Assignment]| {
+        let own = all.iter().find(|one| one.key == "flight.duration");
+        let number = own.and_then(|one| variation::shown(one).parse::<f64>().ok());
+        match number {
+            Some(number) if number <= least => {
+                Err(ConfigError::from(Diagnostic::new("too short")).into())
+            }
+            _ => Ok(()),
+        }
+    };
+    let told = plan.checked(&refused).unwrap();
+    let expected = format!(
+        "`flight.duration` = {least:?} cannot be flown: too short; such flights become rows with the verdict `not_flown`"
+    );
+    assert_eq!(told, [expected]);
+}
+
 /// A warning is told with the value that gives it, not with that of another key, and not once more if it has been shown.
 #[test]
 fn a_warning_names_the_value_that_gives_it() {

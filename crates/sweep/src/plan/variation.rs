@@ -5,6 +5,9 @@ use fly_flight::config::{Assignment, SourceSpan};
 use crate::random::Stream;
 use fly_table::{Cell, Column, Kind};
 
+/// So many flights are searched for the outermost values of a distribution.
+const LOOKED_AT: u64 = 1 << 16;
+
 /// A key of the configuration and its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Variation {
@@ -216,6 +219,27 @@ impl Variation {
                 trials.collect()
             }
         }
+    }
+
+    /// The flights, among the first of so many, with the smallest and the largest value of a distribution that has no
+    /// ends.
+    pub fn outermost(&self, seed: u64, flights: u64) -> Vec<u64> {
+        let Values::Random(Distribution::Normal(..)) = self.values else {
+            return Vec::new();
+        };
+        let value = |flight: u64| match self.cells(0, seed, flight)[..] {
+            [Cell::Float(value)] => value,
+            _ => f64::NAN,
+        };
+        let all = || (0..flights.min(LOOKED_AT)).map(|flight| (flight, value(flight)));
+        let order = |a: &(u64, f64), b: &(u64, f64)| a.1.total_cmp(&b.1);
+        let mut ends: Vec<u64> = [all().min_by(order), all().max_by(order)]
+            .into_iter()
+            .flatten()
+            .map(|(flight, _)| flight)
+            .collect();
+        ends.dedup();
+        ends
     }
 
     /// Identifies it uniquely.

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use fly_flight::estimation::Estimation;
-use fly_flight::{Discard, End, Flight, check_signals};
+use fly_flight::{End, Flight, LogError, LogSummary, Message, Sink, check_signals};
 use fly_hal::{Clock, Plugin, SearchPath};
+use fly_log::{Header, Pace, Row, RunMetadata};
+use tracing::Level;
 use tracing::subscriber::NoSubscriber;
 
 use super::Findings;
@@ -44,6 +46,11 @@ pub(super) fn check<'a>(
         description.frame_signals().count(),
         description.commands().count()
     );
+    let is_stepped = info.clock == Clock::Stepped;
+    let begun = || {
+        let begun = begin(estimating.filter(|_| is_stepped)?, &plugin);
+        Some(begun.map_err(|reason| format!("the flight does not begin: {reason}")))
+    };
     if let Some(configuration) = estimating
         && let Some(section) = &configuration.estimator
     {
@@ -59,40 +66,79 @@ pub(super) fn check<'a>(
                 for unused in estimation.unused() {
                     findings.warning("", unused);
                 }
-                if info.clock == Clock::Stepped {
-                    begins(configuration, &plugin, findings);
+                match begun() {
+                    Some(Ok(time)) => {
+                        findings.passed("", format_args!("control begins after {time:.3} s"));
+                    }
+                    Some(Err(reason)) => findings.problem("", reason),
+                    None => {}
                 }
             }
             Err(error) => findings.problem("estimator", error),
         }
+        findings.passed("signals", signals);
+        return Ok(());
     }
-    // With an estimator, a whole flight was begun.
-    let measuring = estimating.filter(|configuration| configuration.estimator.is_none());
-    match measuring.map(|configuration| check_signals(configuration, instance)) {
-        Some(Err(error)) => findings.problem("signals", error),
-        _ => findings.passed("signals", signals),
+    if let Some(Err(error)) = estimating.map(|of| check_signals(of, instance)) {
+        findings.problem("signals", error);
+        return Ok(());
+    }
+    findings.passed("signals", signals);
+    if let Some(Err(reason)) = begun() {
+        findings.problem("start", reason);
     }
     Ok(())
 }
 
-/// Checks that the estimate becomes good enough to fly on, with the sensors that the backend simulates or has recorded.
-fn begins(configuration: &Configuration, plugin: &Plugin, findings: &mut Findings) {
+/// Begins the flight, with what the backend simulates or has recorded, until its first command. Returns the time when
+/// control begins, s.
+fn begin(configuration: &Configuration, plugin: &Plugin) -> Result<f64, String> {
     // What this flight would tell is among the findings.
     let _silent = tracing::subscriber::set_default(NoSubscriber::default());
-    let mut sink = Discard;
-    let begun = backend::configure_plugin(configuration, plugin, false)
-        .and_then(|backend| Flight::new(configuration, backend, &mut sink))
-        .map_err(|error| error.to_string())
-        .and_then(|mut flight| flight.begin().map_err(why));
-    match begun {
-        Ok(time) => findings.passed("", format_args!("control begins after {time:.3} s")),
-        Err(reason) => findings.problem("", format_args!("the flight does not begin: {reason}")),
+    let mut errors = FirstError::default();
+    let backend = backend::configure_plugin(configuration, plugin, false)
+        .map_err(|error| error.to_string())?;
+    let mut flight =
+        Flight::new(configuration, backend, &mut errors).map_err(|error| error.to_string())?;
+    let began = flight.begin().map_err(why)?;
+    let last = flight.flight_time() + 2e-3 * configuration.safety.hold_ms;
+    while flight.flight_time() < last && flight.tick().is_none() {}
+    let summary = flight.finish(End::Interrupted);
+    match summary.interventions.failsafe {
+        Some(failsafe) if summary.statistics.steps == 0 => Err(errors.0.unwrap_or(failsafe.reason)),
+        _ => Ok(began),
+    }
+}
+
+/// The first error that a flight tells.
+#[derive(Default)]
+struct FirstError(Option<String>);
+
+impl Sink for FirstError {
+    fn begin(&mut self, _: &Header, _: Pace) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    fn wants_rows(&self) -> bool {
+        false
+    }
+
+    fn row(&mut self, _: &Row) {}
+
+    fn message(&mut self, _: i64, message: Message) {
+        if message.level == Level::ERROR {
+            self.0.get_or_insert_with(|| message.text.to_owned());
+        }
+    }
+
+    fn finish(&mut self, _: RunMetadata) -> Option<LogSummary> {
+        None
     }
 }
 
 fn why(end: End) -> String {
     match end {
-        End::Backend(message) | End::Panicked(message) => message,
+        End::NotFlown(message) | End::Backend(message) | End::Panicked(message) => message,
         // Nobody else ends this flight.
         _ => "its frames end before one is complete".to_owned(),
     }

@@ -177,12 +177,15 @@ fn look(
 ) {
     let (sampled, instants) = instants(configuration, duration);
     let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
+    let mut least_excess = f64::INFINITY;
     for time in instants {
         match needed(time) {
             Err(problem) => return findings.problem("reference", problem),
             Ok(needed) => {
                 missing.meet(needed.missing_fraction(), time);
-                excess.meet(limits.violation(needed.input.as_slice()), time);
+                let violation = limits.violation(needed.input.as_slice());
+                excess.meet(violation, time);
+                least_excess = least_excess.min(violation);
             }
         }
     }
@@ -205,7 +208,12 @@ fn look(
     if limits.rows() > 0 && value > 0.0 {
         let beyond =
             format!("{sampled}: needs inputs {value:.2} {unit} beyond the limits at {time:.2} s");
-        findings.warning("reference", beyond);
+        if least_excess > 0.0 {
+            let never = format!("{beyond}, and at least {least_excess:.2} {unit} at all times");
+            findings.problem("reference", never);
+        } else {
+            findings.warning("reference", beyond);
+        }
     } else if limits.rows() > 0 && reached {
         let inside = -value;
         let inside = format!(

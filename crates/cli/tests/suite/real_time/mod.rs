@@ -324,6 +324,56 @@ fn a_dead_line_ends_in_a_landing() {
     common::contains(&summary, "land 1, terminate 0, disarm 0");
 }
 
+/// A simulator that waits for ever: the first signal is answered, the second one ends the program.
+#[test]
+fn a_simulation_that_hangs_is_told_and_ended() {
+    let folder = Folder::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fly"))
+        .args([
+            "--config",
+            "quadcopter.toml",
+            "--backend",
+            "mischief",
+            "--set",
+        ])
+        .arg("backend.mischief.deeds=[{ does = \"hang_in_read\", from = 0.1 }]")
+        .args(["--log", "flight.mcap"])
+        .current_dir(folder.path(""))
+        .env("FLY_PLUGIN_PATH", folder.plugin_path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !folder.path("flight.mcap.part").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let interrupt = || {
+        let mut signal = Command::new("kill");
+        assert!(
+            signal
+                .args(["-INT", &child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    interrupt();
+    // It is told after 2 s.
+    std::thread::sleep(Duration::from_secs(4));
+    interrupt();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut told = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut told)
+        .unwrap();
+    common::contains(
+        &told,
+        "interrupted: waiting for what is under way, such as a call of the backend, for 2 s already; another signal ends the program at once\n",
+    );
+}
+
 #[test]
 fn a_plugin_of_the_first_minor_version_is_armed_and_lands() {
     let folder = Folder::new();

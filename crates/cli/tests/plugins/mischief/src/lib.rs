@@ -54,6 +54,7 @@ enum Deed {
     /// Is an hour ahead of itself.
     Leap,
     End,
+    HangInRead,
 }
 
 impl Mischief {
@@ -120,6 +121,9 @@ impl Backend for Mischief {
     fn read(&mut self, _: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         self.reads += 1;
         assert!(!self.does(Deed::PanicInRead), "up to no good in read");
+        while self.does(Deed::HangInRead) {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
         if self.does(Deed::End) {
             return Ok(ReadOutcome::End);
         }

@@ -353,7 +353,8 @@ fn a_late_read_before_arming_ends_nothing() {
 #[test]
 fn a_vehicle_whose_frames_come_too_seldom_is_not_armed() {
     let (summary, told) = flown(Trouble::Seldom, &[]);
-    let End::Backend(message) = &summary.end else {
+    assert_eq!(summary.verdict, Verdict::NotFlown);
+    let End::NotFlown(message) = &summary.end else {
         panic!("{:?}", summary.end);
     };
     let expected = "not armed: complete frames come too seldom, with gaps of 10";
