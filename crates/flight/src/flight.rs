@@ -410,6 +410,13 @@ impl Flight<'_> {
         self.pilot.errors()
     }
 
+    /// The shortest time in which the governor leads the vehicle to its reference, at its largest speed, s; `None` without a governor.
+    pub fn shortest_way(&self) -> Option<f64> {
+        let limits = self.pilot.guidance().governor()?.limits();
+        let [distance, _] = self.errors();
+        Some(distance / limits.speed.hypot(limits.climb.max(limits.descent)))
+    }
+
     /// The supervisor's mode.
     pub fn mode(&self) -> Mode {
         self.pilot.supervisor().mode()

@@ -529,6 +529,44 @@ fn a_singular_start_is_found_by_check() {
     assert_eq!(told, "");
 }
 
+/// Its flight is over before the governor can have led it there, at 10 m/s.
+#[test]
+fn a_start_too_far_away_is_told_by_check() {
+    let check = |x: u32| {
+        let start = format!("backend.sim.initial.position=[{x}, 0, 0]");
+        let arguments = ["check", "--config", "quadcopter.toml", "--set", &start];
+        Folder::new().ends(&arguments, 0).0
+    };
+    let found = check(1000);
+    assert!(
+        found.contains("start           WARNING: the vehicle begins 1000 m from its reference: the governor needs at least "),
+        "{found}"
+    );
+    assert!(found.contains("the flight ends after 12 s"), "{found}");
+    assert!(!check(50).contains("WARNING"));
+}
+
+/// A reference that needs too much thrust at all times is a problem, one that needs it for a while a warning.
+#[test]
+fn a_reference_that_nothing_can_hold_is_a_problem() {
+    let check = |set: &str, code| {
+        let arguments = ["check", "--config", "tricopter.toml", "--set", set];
+        Folder::new().ends(&arguments, code).0
+    };
+    let found = check(
+        "reference={ kind = \"hover\", attitude_deg = [180, 0, 0] }",
+        5,
+    );
+    let [_, excess] = found
+        .split_once("PROBLEM: ")
+        .map(<[&str; 2]>::from)
+        .expect("a problem");
+    assert!(
+        excess.contains("beyond the limits at 0.00 s, and at least 3.78 N at all times"),
+        "{found}"
+    );
+}
+
 /// A quadcopter that is lost while it tilts to come back.
 const LOST: &str = r#"
 [flight]

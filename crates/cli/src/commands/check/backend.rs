@@ -67,8 +67,11 @@ pub(super) fn check<'a>(
                     findings.warning("", unused);
                 }
                 match begun() {
-                    Some(Ok(time)) => {
+                    Some(Ok(Begun { time, far })) => {
                         findings.passed("", format_args!("control begins after {time:.3} s"));
+                        if let Some(far) = far {
+                            findings.warning("", far);
+                        }
                     }
                     Some(Err(reason)) => findings.problem("", reason),
                     None => {}
@@ -84,15 +87,24 @@ pub(super) fn check<'a>(
         return Ok(());
     }
     findings.passed("signals", signals);
-    if let Some(Err(reason)) = begun() {
-        findings.problem("start", reason);
+    match begun() {
+        Some(Err(reason)) => findings.problem("start", reason),
+        Some(Ok(Begun { far: Some(far), .. })) => findings.warning("start", far),
+        _ => {}
     }
     Ok(())
 }
 
-/// Begins the flight, with what the backend simulates or has recorded, until its first command. Returns the time when
-/// control begins, s.
-fn begin(configuration: &Configuration, plugin: &Plugin) -> Result<f64, String> {
+/// How a flight begins.
+struct Begun {
+    /// When control begins, s.
+    time: f64,
+    /// That it is too far from its reference, in words.
+    far: Option<String>,
+}
+
+/// Begins the flight, with what the backend simulates or has recorded, until its first command.
+fn begin(configuration: &Configuration, plugin: &Plugin) -> Result<Begun, String> {
     // What this flight would tell is among the findings.
     let _silent = tracing::subscriber::set_default(NoSubscriber::default());
     let mut errors = FirstError::default();
@@ -100,14 +112,26 @@ fn begin(configuration: &Configuration, plugin: &Plugin) -> Result<f64, String> 
         .map_err(|error| error.to_string())?;
     let mut flight =
         Flight::new(configuration, backend, &mut errors).map_err(|error| error.to_string())?;
-    let began = flight.begin().map_err(why)?;
+    let time = flight.begin().map_err(why)?;
+    let far = too_far(&flight);
     let last = flight.flight_time() + 2e-3 * configuration.safety.hold_ms;
     while flight.flight_time() < last && flight.tick().is_none() {}
     let summary = flight.finish(End::Interrupted);
     match summary.interventions.failsafe {
         Some(failsafe) if summary.statistics.steps == 0 => Err(errors.0.unwrap_or(failsafe.reason)),
-        _ => Ok(began),
+        _ => Ok(Begun { time, far }),
     }
+}
+
+/// What is said of a vehicle that cannot come to its reference before its flight ends.
+fn too_far(flight: &Flight) -> Option<String> {
+    let (way, duration) = (flight.shortest_way()?, flight.duration()?);
+    let [distance, _] = flight.errors();
+    (way > duration).then(|| {
+        format!(
+            "the vehicle begins {distance:.0} m from its reference: the governor needs at least {way:.0} s for that way, and the flight ends after {duration} s"
+        )
+    })
 }
 
 /// The first error that a flight tells.
