@@ -47,7 +47,9 @@ pub(crate) struct Scale {
 impl Scale {
     pub fn at(&self, value: f64) -> f64 {
         let [low, high] = self.range;
-        let part = if self.log {
+        let part = if self.log && !value.is_finite() {
+            f64::NAN
+        } else if self.log {
             // A value without a logarithm is drawn far below the lower end.
             (value.max(low * 1e-3) / low).ln() / (high / low).ln()
         } else {

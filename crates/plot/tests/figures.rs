@@ -168,6 +168,24 @@ fn one_scale_for_both_axes_keeps_circles_round() {
     }
 }
 
+/// A gap has no place on an axis of either kind; zero, which has no logarithm, is below all others.
+#[test]
+fn gaps_are_gaps_on_logarithmic_axes_too() {
+    let points = vec![[1.0, 10.0], [2.0, f64::NAN], [3.0, 100.0], [4.0, 0.0]];
+    let shown = |log: bool| {
+        let mut panel = Panel::new("", "").with(Curve::new(points.clone(), Color::Ink));
+        panel.y.log = log;
+        let text = svg(&Figure::of(panel), Theme::Light);
+        let document = Document::parse(&text).unwrap();
+        let curve = with(&document, "path").find(|node| node.attribute("class") == Some("si"));
+        curve.unwrap().attribute("d").unwrap().to_owned()
+    };
+    for log in [false, true] {
+        let d = shown(log);
+        assert_eq!(d.matches('M').count(), 2, "{log}: {d}");
+    }
+}
+
 /// Nothing that a figure can hold breaks the picture.
 #[test]
 fn numbers_that_are_none_and_empty_panels_are_drawn() {
