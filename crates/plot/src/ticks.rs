@@ -9,7 +9,7 @@ pub(crate) fn ticks(log: bool, [low, high]: [f64; 2], wanted: f64) -> Vec<(f64, 
     }
 }
 
-/// About `wanted` multiples of 1, 2 or 5 times a power of ten.
+/// About `wanted` multiples of 1, 2 or 5 times a power of ten, at least two.
 fn round(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
     let raw = (high - low) / wanted.max(1.0);
     if raw <= 0.0 || !raw.is_finite() {
@@ -35,6 +35,10 @@ fn round(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
         let number = first + k;
         found.push((number * step, label(number * step, exponent, largest)));
         k += 1.0;
+    }
+    // From five steps on there are at least two multiples.
+    if found.len() < 2 && wanted < 5.0 {
+        return round(low, high, 2.0 * wanted.max(1.0));
     }
     found
 }
@@ -83,7 +87,8 @@ fn power_of_ten(exponent: i32) -> String {
     format!("10{raised}")
 }
 
-/// Powers of ten, all or every few; for a range of a few decades also 2 and 5 times these.
+/// Powers of ten, all or every few; for a range of a few decades also 2 and 5 times these, and where fewer than two remain,
+/// as few more as make two.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "exponents of f64 are small"
@@ -92,20 +97,39 @@ fn decades(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
     if !(low > 0.0 && high > low && high.is_finite()) {
         return Vec::new();
     }
-    let (from, to) = (low.log10(), high.log10());
-    let span = to - from;
+    let span = high.log10() - low.log10();
     if span < 0.9 {
         return round(low, high, wanted);
     }
     let every = (span / wanted.max(1.0)).ceil().max(1.0) as i32;
-    let between: &[f64] = if 3.0 * span <= wanted {
+    let usual: &[f64] = if 3.0 * span <= wanted {
         &[1.0, 2.0, 5.0]
     } else {
         &[1.0]
     };
+    let choices: [(i32, &[f64]); 5] = [
+        (every, usual),
+        ((every / 2).max(1), &[1.0]),
+        ((every / 4).max(1), &[1.0]),
+        (1, &[1.0, 3.0]),
+        (1, &[1.0, 2.0, 5.0]),
+    ];
+    let mut found = choices
+        .into_iter()
+        .map(|(every, factors)| multiples(low, high, every, factors));
+    found.find(|ticks| ticks.len() > 1).unwrap_or_default()
+}
+
+/// These multiples of powers of ten, of all or every few exponents.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "exponents of f64 are small"
+)]
+fn multiples(low: f64, high: f64, every: i32, factors: &[f64]) -> Vec<(f64, String)> {
     let mut found = Vec::new();
-    for exponent in (from.floor() as i32..=to.ceil() as i32).filter(|e| e % every == 0) {
-        for factor in between {
+    let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    for exponent in (from..=to).filter(|exponent| exponent % every == 0) {
+        for factor in factors {
             let value = factor * 10_f64.powi(exponent);
             if value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9) {
                 let text = if (-2..4).contains(&exponent) {
@@ -164,6 +188,31 @@ mod tests {
             ["1", "2", "5", "10", "20", "50", "100"]
         );
         assert_eq!(labels(true, [2.0, 4.0], 2.0), ["2", "3", "4"]);
+    }
+
+    /// One tick tells no scale.
+    #[test]
+    fn axes_have_at_least_two_ticks() {
+        assert_eq!(labels(true, [1.2, 80.0], 4.7), ["3", "10", "30"]);
+        assert_eq!(labels(true, [0.002, 0.9], 1.2), ["0.01", "0.1"]);
+        assert_eq!(
+            labels(false, [5.1, 14.6], 4.7),
+            ["6", "8", "10", "12", "14"]
+        );
+        for log in [false, true] {
+            for tenths in 10..100 {
+                for high in (1..200).chain([1000, 10_000]) {
+                    let range = [0.37, 0.37 * 1.05_f64.powi(high)];
+                    let wanted = f64::from(tenths) * 0.1;
+                    let found = ticks(log, range, wanted);
+                    let sensible = 2.0..=2.0 * wanted + 6.0;
+                    assert!(
+                        sensible.contains(&(found.len() as f64)),
+                        "{log} {range:?} {wanted}: {found:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]
