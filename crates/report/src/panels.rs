@@ -496,7 +496,7 @@ pub fn spectra(flight: &Flight) -> Vec<Panel> {
         Panel {
             key: format!("spectrum {}", panel.key),
             title: format!("Spectrum: {}", panel.title.to_lowercase()),
-            note: "Power spectral density by Welch's method, of every sample. Unit: the square of the shown unit by Hz.",
+            note: "Power spectral density by Welch's method. Unit: the square of the shown unit by Hz.",
             log: true,
             limits: None,
             ..panel

@@ -1,6 +1,7 @@
-//! Power spectral densities by Welch's method, from every sample of a flight.
+//! Power spectral densities by Welch's method.
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 /// Shortest and longest segment of a transform, in samples.
 const LENGTHS: [usize; 2] = [64, 4096];
@@ -8,15 +9,21 @@ const LENGTHS: [usize; 2] = [64, 4096];
 const STRETCH: f64 = 2.0;
 
 /// Accumulates the spectrum of one quantity from segments that overlap by half, each without its mean and with a Hann
-/// window. A gap begins a new segment.
+/// window. A gap begins a new stretch.
+///
+/// The last segment of a stretch ends with it, overlaps by more, and counts as far as its samples are new. Any weights
+/// average to the density of a steady quantity; these give the end of a stretch no more weight than its duration. Where no
+/// stretch has a whole segment, segments are as long as the longest power of two that one has.
 #[derive(Clone, Debug)]
 pub struct Welch {
     rate: f64,
+    /// Samples in a whole segment.
     length: usize,
+    /// The samples of the present stretch, at the most those of the last segment and half a segment more.
     stretch: Vec<f64>,
-    /// Sum over all segments, for the frequencies from 0 to half the rate.
+    /// Weighted sum over all segments of the longest length so far, for the frequencies from 0 to half the rate.
     sum: Vec<f64>,
-    count: usize,
+    weight: f64,
 }
 
 impl Welch {
@@ -34,7 +41,7 @@ impl Welch {
             length: length.min(LENGTHS[1]),
             stretch: Vec::new(),
             sum: Vec::new(),
-            count: 0,
+            weight: 0.0,
         }
     }
 
@@ -44,19 +51,45 @@ impl Welch {
             return self.gap();
         }
         self.stretch.push(sample);
-        if self.stretch.len() == self.length {
-            self.take(self.length);
-            self.stretch.drain(..self.length / 2);
+        let (known, half) = (self.stretch.len(), self.length / 2);
+        if known == self.length {
+            self.take(0..known, 1.0);
+        } else if known == self.length + half {
+            self.take(half..known, 1.0);
+            self.stretch.drain(..half);
         }
     }
 
-    /// Marks missing samples.
+    /// Ends a stretch: samples are missing.
     pub fn gap(&mut self) {
+        let known = self.stretch.len();
+        if known >= LENGTHS[0] {
+            let length = 1 << known.ilog2().min(self.length.ilog2());
+            let half = length / 2;
+            if length < self.length {
+                for first in (0..=known - length).step_by(half) {
+                    self.take(first..first + length, 1.0);
+                }
+            }
+            let new = (known - length) % half;
+            if new > 0 {
+                self.take(known - length..known, new as f64 / half as f64);
+            }
+        }
         self.stretch.clear();
     }
 
-    fn take(&mut self, length: usize) {
-        let samples = &self.stretch[..length];
+    /// Adds a segment of the stretch. Longer ones replace all before.
+    fn take(&mut self, segment: Range<usize>, weight: f64) {
+        let samples = &self.stretch[segment];
+        let length = samples.len();
+        if length / 2 + 1 < self.sum.len() {
+            return;
+        }
+        if length / 2 + 1 > self.sum.len() {
+            self.sum = vec![0.0; length / 2 + 1];
+            self.weight = 0.0;
+        }
         let mean = samples.iter().sum::<f64>() / length as f64;
         let window = |i: usize| 0.5 - 0.5 * (2.0 * PI * i as f64 / length as f64).cos();
         let mut transformed: Vec<[f64; 2]> = (samples.iter().enumerate())
@@ -64,24 +97,19 @@ impl Welch {
             .collect();
         transform(&mut transformed);
         let power: f64 = (0..length).map(|i| window(i).powi(2)).sum();
-        self.sum.resize(length / 2 + 1, 0.0);
         for (k, (sum, [re, im])) in self.sum.iter_mut().zip(transformed).enumerate() {
             // One-sided: the negative frequencies are folded onto the positive ones.
             let sides = if k == 0 || k == length / 2 { 1.0 } else { 2.0 };
-            *sum += sides * (re * re + im * im) / (self.rate * power);
+            *sum += weight * sides * (re * re + im * im) / (self.rate * power);
         }
-        self.count += 1;
+        self.weight += weight;
     }
 
     /// Frequencies (Hz) and densities (square of the unit per Hz), without that of the mean. Empty if there are never
     /// 64 samples without a gap.
     pub fn finish(mut self) -> (Vec<f32>, Vec<f32>) {
-        if self.count == 0 && self.stretch.len() >= LENGTHS[0] {
-            // The largest power of two available.
-            let length = (self.stretch.len() + 1).next_power_of_two() / 2;
-            self.take(length);
-        }
-        if self.count == 0 {
+        self.gap();
+        if self.sum.is_empty() {
             return (Vec::new(), Vec::new());
         }
         #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
@@ -91,7 +119,7 @@ impl Welch {
         let densities = self.sum[1..].iter();
         (
             (1..self.sum.len()).map(frequency).collect(),
-            (densities.map(|sum| single(sum / self.count as f64))).collect(),
+            (densities.map(|sum| single(sum / self.weight))).collect(),
         )
     }
 }
@@ -160,6 +188,71 @@ mod tests {
         );
         let peak = (0..densities.len()).max_by(|&a, &b| densities[a].total_cmp(&densities[b]));
         assert!((f64::from(frequencies[peak.unwrap()]) - frequency).abs() < step);
+    }
+
+    /// Uniform noise of variance 1.
+    fn noise(seed: u64) -> impl Iterator<Item = f64> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        std::iter::repeat_with(move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            ((state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5) * 12_f64.sqrt()
+        })
+    }
+
+    /// Adds stretches with a gap after each, and returns frequencies and densities.
+    fn of_stretches(rate: f64, stretches: &[&[f64]]) -> (Vec<f32>, Vec<f32>) {
+        let mut welch = Welch::new(rate);
+        for stretch in stretches {
+            stretch.iter().for_each(|sample| welch.add(*sample));
+            welch.gap();
+        }
+        welch.finish()
+    }
+
+    /// White noise has its variance over half the rate at all frequencies, however many samples are left after the last
+    /// whole segment.
+    #[test]
+    fn noise_has_its_variance_whatever_the_length() {
+        let rate = 100.0;
+        for count in [256, 257, 300, 383, 500, 1000] {
+            let mut power = 0.0;
+            for seed in 1..=400 {
+                let samples: Vec<f64> = noise(seed).take(count).collect();
+                let (frequencies, densities) = of_stretches(rate, &[&samples]);
+                assert_eq!(frequencies.len(), 128);
+                // Without the lowest ones, which the mean is taken from.
+                let inner = densities[2..127].iter().map(|d| f64::from(*d));
+                power += inner.sum::<f64>() / 125.0 * rate / 2.0;
+            }
+            assert!(
+                (power / 400.0 - 1.0).abs() < 0.01,
+                "{count}: {}",
+                power / 400.0
+            );
+        }
+    }
+
+    /// A tone of the last samples alone, in a stretch with a rest beyond its last whole segment, or in one that is shorter
+    /// than a segment and not the last.
+    #[test]
+    fn the_end_of_every_stretch_counts() {
+        let tone = |i: usize| (0.5 * PI * i as f64).sin();
+        let ends_loud = |count: usize| -> Vec<f64> {
+            let sample = |i| if i + 90 < count { 0.0 } else { tone(i) };
+            (0..count).map(sample).collect()
+        };
+        for (length, first, then) in [(256, 356, 0), (256, 356, 40), (128, 200, 150)] {
+            let (frequencies, densities) =
+                of_stretches(100.0, &[&ends_loud(first), &vec![0.0; then]]);
+            assert_eq!(frequencies.len(), length / 2, "{first} {then}");
+            let step = 100.0 / length as f64;
+            let power: f64 = densities.iter().map(|d| f64::from(*d) * step).sum();
+            assert!(power > 0.02, "{first} {then}: {power}");
+            let peak = (0..densities.len()).max_by(|&a, &b| densities[a].total_cmp(&densities[b]));
+            assert_eq!(frequencies[peak.unwrap()], 25.0);
+        }
     }
 
     #[test]
