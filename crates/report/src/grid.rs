@@ -22,13 +22,15 @@ pub struct Column {
 
 /// Columns over a common time.
 ///
-/// A cell initially has the width of one step of the flight and holds one number. Whenever there would be too many
+/// The cells begin with the first time. A cell initially has the width of one step of the flight and holds one number. Whenever there would be too many
 /// cells, pairs of cells are merged into cells of twice the width. A flight of any length is thus read once, in bounded
 /// memory. Cells without a number are NaN, so a gap in the data remains a gap. Numbers are single precision, seven
 /// digits.
 #[derive(Clone, Debug)]
 pub struct Grid {
     keep: Keep,
+    /// Time at which the first cell begins, s.
+    begin: Option<f64>,
     /// Width of the first cells, s.
     step: f64,
     most: usize,
@@ -44,6 +46,7 @@ impl Grid {
     pub fn new(keep: Keep, step: f64, most: usize) -> Self {
         Self {
             keep,
+            begin: None,
             step: if step > 0.0 && step.is_finite() {
                 step
             } else {
@@ -70,14 +73,15 @@ impl Grid {
         self.columns.len() - 1
     }
 
-    /// Moves to the cell of a time, s. Times before the flight's beginning belong to the first cell.
+    /// Moves to the cell of a time, s. Times before the first one belong to the first cell.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the cast saturates, and a time beyond any log ends in the last cell"
     )]
     pub fn go_to(&mut self, time: f64) {
-        let step = (time / self.step).round().max(0.0) as u64;
+        let since = time - *self.begin.get_or_insert(time);
+        let step = (since / self.step).round().max(0.0) as u64;
         while step >> self.halvings >= self.most as u64 {
             self.halve();
         }
@@ -134,7 +138,7 @@ impl Grid {
     /// The time of a cell: that of its number, or after this part of its width if several were merged, s.
     pub fn time(&self, cell: usize, part: f64) -> f64 {
         let part = if self.is_whole() { 0.0 } else { part };
-        (cell as f64 + part) * self.width()
+        self.begin.unwrap_or_default() + (cell as f64 + part) * self.width()
     }
 
     /// Whether a cell has the width of a step: nothing was merged.

@@ -30,7 +30,7 @@ async function openArrays() {
   };
 }
 
-/** A flight of the page, with its columns as arrays. */
+/** A flight of the page, with its columns as arrays. Its cells begin with its first tick. */
 class FlightData {
   constructor(shown, index, array) {
     Object.assign(this, shown);
@@ -54,7 +54,8 @@ class FlightData {
   at(name, time) {
     const column = this.column(name);
     if (!column) return NaN;
-    const cell = Math.round(this.whole ? time / this.cell : time / this.cell - 0.5);
+    const since = (time - this.span[0]) / this.cell;
+    const cell = Math.round(this.whole ? since : since - 0.5);
     if (cell < 0 || cell >= column.low.length) return NaN;
     return (column.low[cell] + column.high[cell]) / 2;
   }
@@ -62,7 +63,7 @@ class FlightData {
   /** Pose of a body (or of its reference): position and quaternion w, x, y, z between the two poses that are known; nothing where there is none. */
   pose(kind, body, time) {
     const own = this.track[kind];
-    const t = Math.min(Math.max(time / this.track_cell, 0), this.track_length - 1);
+    const t = Math.min(Math.max((time - this.span[0]) / this.track_cell, 0), this.track_length - 1);
     const i = Math.floor(t), part = t - i;
     const read = (k, cell) => (own[7 * body + k] ? own[7 * body + k][cell] : NaN);
     const a = [], b = [];

@@ -197,8 +197,8 @@ function timeLine(flight, line, count) {
     ...overlaid(flight, line, count),
     get low() { return flight.column(line.column).low; },
     get high() { return flight.column(line.column).high; },
-    x: (i) => (flight.whole ? i : i + 0.5) * flight.cell,
-    cells: (from, to) => [Math.max(Math.floor(from / flight.cell) - 1, 0), Math.min(Math.ceil(to / flight.cell) + 2, flight.column(line.column).low.length)],
+    x: (i) => flight.span[0] + (flight.whole ? i : i + 0.5) * flight.cell,
+    cells: (from, to) => [Math.max(Math.floor((from - flight.span[0]) / flight.cell) - 1, 0), Math.min(Math.ceil((to - flight.span[0]) / flight.cell) + 2, flight.column(line.column).low.length)],
     value: (time) => flight.at(line.column, time) * line.scale,
   };
 }

@@ -46,8 +46,9 @@ class Stage {
       const n = flight.track_length, step = Math.max(1, Math.floor(n / 3000));
       const points = [];
       for (let i = 0; i < n; i += step) {
-        const at = flight.pose(kind, flight.lead, i * flight.track_cell);
-        points.push({ time: i * flight.track_cell, at: at ? at.r : null });
+        const time = flight.span[0] + i * flight.track_cell;
+        const at = flight.pose(kind, flight.lead, time);
+        points.push({ time, at: at ? at.r : null });
       }
       return points;
     }));

@@ -56,3 +56,20 @@ fn poses_are_samples() {
     assert_eq!(grid.columns()[0].low, [0.0, 4.0, 8.0, 12.0]);
     assert!(grid.columns()[0].high.is_empty());
 }
+
+/// A part of a flight that begins late has as many cells as if it had begun at 0.
+#[test]
+fn cells_begin_with_the_first_tick() {
+    let mut grid = Grid::new(Keep::Extremes, 0.002, 4096);
+    let column = grid.column("x");
+    for i in 67_500..=69_500 {
+        grid.go_to(f64::from(i) * 0.002);
+        grid.put(column, f64::from(i));
+    }
+    assert!(grid.is_whole());
+    assert_eq!(grid.len(), 2001);
+    for (cell, time) in [(0, 135.0), (2000, 139.0)] {
+        assert!((grid.time(cell, 0.5) - time).abs() < 1e-9);
+    }
+    assert_eq!(grid.columns()[0].low[2000], 69_500.0);
+}

@@ -37,6 +37,22 @@ fn its_numbers_are_those_of_the_log() {
     assert_eq!(thrusts["limits"], serde_json::json!([0.0, 20.0]));
 }
 
+/// A part of a long flight has every tick, and its numbers stand where they were.
+#[test]
+fn a_late_part_of_a_flight_has_every_tick() {
+    let folder = tempfile::tempdir().unwrap();
+    let late = Made {
+        ticks: (100_000..102_000).collect(),
+        ..Made::default()
+    };
+    let flight = Flight::open(write(folder.path(), &late)).unwrap();
+    assert!((flight.plots.time(777, 0.5) - 100.777).abs() < 1e-9);
+    let page = Page::new(&report(&[flight]).unwrap());
+    assert_eq!(page.contents["flights"][0]["cell"], 1e-3);
+    assert_eq!(page.contents["flights"][0]["track_cell"], 1e-3);
+    assert_eq!(page.column(0, "position.z")[0].len(), 2000);
+}
+
 /// By `d ln W/dt = -2R/W` with constants: from W = 3 at -1 W.
 #[test]
 fn what_theory_allows_of_the_energy_falls_exponentially() {
