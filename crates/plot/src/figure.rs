@@ -11,7 +11,7 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// Number of panels in a row.
     pub columns: usize,
-    /// Its width, px. The height follows from the content.
+    /// Its width, px, unless its columns [need more](Self::least_width). The height follows from the content.
     pub width: f64,
 }
 

@@ -12,6 +12,8 @@ pub(crate) const TEXT: f64 = 11.0;
 const EDGE: f64 = 14.0;
 /// Space between panels.
 const BETWEEN: f64 = 22.0;
+/// Least width of a panel: the longest labels of an ordinate, and an area beside them.
+const PANEL: f64 = 150.0;
 /// Height of a line of text.
 pub(crate) const LINE: f64 = 16.0;
 /// Margin beyond the marks, relative to the range.
@@ -90,10 +92,19 @@ pub(crate) struct Layout {
     pub panels: Vec<Placed>,
 }
 
+impl Figure {
+    /// The least [width](Self::width) of a figure with this many columns, px.
+    pub fn least_width(columns: usize) -> f64 {
+        let columns = columns.max(1) as f64;
+        2.0 * EDGE + columns * PANEL + (columns - 1.0) * BETWEEN
+    }
+}
+
 impl Layout {
     pub fn of(figure: &Figure) -> Self {
         let mut top = EDGE;
-        let inner = figure.width - 2.0 * EDGE;
+        let whole = figure.width.max(Figure::least_width(figure.columns));
+        let inner = whole - 2.0 * EDGE;
         let title = (!figure.title.is_empty()).then(|| {
             top += LINE + 2.0;
             let at = [EDGE, top - 5.0];
@@ -137,7 +148,7 @@ impl Layout {
             top - BETWEEN
         };
         Self {
-            size: [figure.width, (height + EDGE).ceil()],
+            size: [whole, (height + EDGE).ceil()],
             title,
             notes,
             panels,

@@ -186,6 +186,29 @@ fn gaps_are_gaps_on_logarithmic_axes_too() {
     }
 }
 
+/// However little is asked for, every panel keeps an area to draw in, and the figure holds its panels.
+#[test]
+fn figures_are_as_wide_as_their_panels_need() {
+    for columns in 1..=8 {
+        let panel = Panel::new("t [s]", "m")
+            .with(Curve::new(vec![[0.0, 1e9], [1.0, 1e9 + 1e-3]], Color::Ink));
+        let figure = Figure {
+            panels: vec![panel; columns],
+            columns,
+            width: 1.0,
+            ..Figure::default()
+        };
+        let text = svg(&figure, Theme::Light);
+        let document = Document::parse(&text).unwrap();
+        let width = number(document.root_element(), "width");
+        assert_eq!(width, Figure::least_width(columns));
+        for area in with(&document, "svg").skip(1) {
+            assert!(number(area, "width") > 1.0, "{columns}: {area:?}");
+            assert!(number(area, "x") + number(area, "width") < width);
+        }
+    }
+}
+
 /// Nothing that a figure can hold breaks the picture.
 #[test]
 fn numbers_that_are_none_and_empty_panels_are_drawn() {

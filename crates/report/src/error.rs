@@ -67,6 +67,18 @@ pub enum ReportError {
         /// The first and the last flight time to draw, s.
         times: [f64; 2],
     },
+    /// The panels do not fit beside each other.
+    #[error(
+        "expected a width of at least {least} px for {columns} columns of panels, found {width} px"
+    )]
+    Narrow {
+        /// Columns of panels.
+        columns: usize,
+        /// The width of the figure, px.
+        width: f64,
+        /// The least width, px.
+        least: f64,
+    },
     /// No log was given.
     #[error("expected at least one log to report, found none")]
     NoLog,

@@ -68,11 +68,11 @@ pub struct PlotArguments {
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub theme: ThemeName,
 
-    /// Columns of panels, 1 to 8 [default: 2 for more than two panels]
+    /// Columns of panels, 1 to 8 [default: 2 for more than two panels, if they fit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
     pub columns: Option<u16>,
 
-    /// Width, px, 200 to 8000; PNG has two dots per px [default: from the columns]
+    /// Width, px, 200 to 8000, at least 172 N + 6 for N columns; PNG has two dots per px [default: from the columns]
     #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(200..=8000))]
     pub width: Option<u16>,
 

@@ -27,15 +27,16 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
         (None, _) => OF_SEVERAL.into(),
     };
     let is_png = (out.extension()).is_some_and(|end| end.eq_ignore_ascii_case("png"));
-    // Checked before a long log is read.
     let kind = if is_png { &product::PNG } else { &product::SVG };
-    product::refuse_foreign(&out, kind)?;
     let options = Options {
         times: part(arguments.from, arguments.to)?,
         columns: arguments.columns.map(usize::from),
         width: arguments.width.map(f64::from),
         allow_damaged: arguments.allow_damaged,
     };
+    // Checked before a long log is read.
+    product::refuse_foreign(&out, kind)?;
+    options.check_width()?;
     let requests = requests(arguments);
     let figure = if requests.is_empty() {
         let flights: Vec<_> = (logs.iter().map(Flight::open)).collect::<Result<_, _>>()?;

@@ -185,6 +185,10 @@ fn mistakes_are_told() {
         "error: the folder `nodir` does not exist\n",
     );
     wrong(&["a.mcap", "--columns", "0"], "1..=8");
+    wrong(
+        &["a.mcap", "--width", "200", "--columns", "8"],
+        "expected a width of at least 1382 px for 8 columns of panels, found 200 px",
+    );
     // A picture replaces a picture, nothing else.
     fs::write(folder.path("notes.svg"), "my notes").unwrap();
     wrong(

@@ -5,7 +5,7 @@ mod signals;
 
 use std::path::Path;
 
-use fly_plot::Stroke;
+use fly_plot::{Figure, Stroke};
 
 use crate::error::ReportError;
 use crate::flight::Flight;
@@ -18,9 +18,9 @@ pub use signals::{Request, signals};
 pub struct Options {
     /// First and last flight time, s.
     pub times: [f64; 2],
-    /// Panels beside each other; `None` to choose by their number.
+    /// Panels beside each other; `None` to choose by their number and the width.
     pub columns: Option<usize>,
-    /// Width of the figure, px; `None` to choose by the columns.
+    /// Width of the figure, px; `None` to choose by the columns. [Checked](Self::check_width) beforehand.
     pub width: Option<f64>,
     /// Whether the intact part of a damaged log is drawn.
     pub allow_damaged: bool,
@@ -40,13 +40,32 @@ impl Default for Options {
 impl Options {
     /// Columns and width of a figure with this many panels.
     fn size(&self, panels: usize) -> (usize, f64) {
-        let columns = self.columns.unwrap_or(if panels > 2 { 2 } else { 1 });
+        let fits = (self.width).is_none_or(|width| width >= Figure::least_width(2));
+        let usual = if panels > 2 && fits { 2 } else { 1 };
+        let columns = self.columns.unwrap_or(usual);
         let width = match columns {
             1 => 720.0,
             2 => 1040.0,
             columns => 440.0 * columns as f64,
         };
         (columns, self.width.unwrap_or(width))
+    }
+
+    /// Checks that the columns fit into the width.
+    ///
+    /// # Errors
+    /// [`ReportError::Narrow`] if they do not.
+    pub fn check_width(&self) -> Result<(), ReportError> {
+        let columns = self.columns.unwrap_or(1);
+        let least = Figure::least_width(columns);
+        match self.width {
+            Some(width) if width < least => Err(ReportError::Narrow {
+                columns,
+                width,
+                least,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Checks that one of these logs, each with the times (s) of its first and last tick, has something to draw.
@@ -133,4 +152,30 @@ fn density(unit: &str) -> String {
 /// With several flights, the colour distinguishes the component and the stroke the flight.
 fn stroke_of(flight: usize) -> Stroke {
     Stroke::ALL[flight % Stroke::ALL.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_panels_stand_side_by_side_as_fit() {
+        let size = |columns, width, panels| {
+            let options = Options {
+                columns,
+                width,
+                ..Options::default()
+            };
+            options.check_width().map(|()| options.size(panels))
+        };
+        assert_eq!(size(None, None, 9).unwrap(), (2, 1040.0));
+        assert_eq!(size(None, Some(200.0), 9).unwrap(), (1, 200.0));
+        assert_eq!(size(None, Some(350.0), 9).unwrap(), (2, 350.0));
+        assert_eq!(size(Some(8), Some(1382.0), 9).unwrap(), (8, 1382.0));
+        let error = size(Some(2), Some(200.0), 9).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "expected a width of at least 350 px for 2 columns of panels, found 200 px"
+        );
+    }
 }
