@@ -185,13 +185,36 @@ pub enum Stroke {
     Dashed,
     /// For additional quantities.
     Dotted,
-    /// A fourth kind.
+    /// Dashes and dots.
     DashDotted,
+    /// Long dashes.
+    LongDashed,
+    /// Dashes and two dots after each.
+    DashDotDotted,
 }
 
 impl Stroke {
     /// All kinds of strokes.
-    pub const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::DashDotted];
+    pub const ALL: [Self; 6] = [
+        Self::Solid,
+        Self::Dashed,
+        Self::Dotted,
+        Self::DashDotted,
+        Self::LongDashed,
+        Self::DashDotDotted,
+    ];
+
+    /// Lengths of its dashes, each followed by that of the gap after it, px; empty if it is solid.
+    pub const fn dashes(self) -> &'static [f64] {
+        match self {
+            Self::Solid => &[],
+            Self::Dashed => &[6.0, 4.0],
+            Self::Dotted => &[1.5, 3.0],
+            Self::DashDotted => &[7.0, 3.0, 1.5, 3.0],
+            Self::LongDashed => &[12.0, 4.0],
+            Self::DashDotDotted => &[7.0, 3.0, 1.5, 3.0, 1.5, 3.0],
+        }
+    }
 }
 
 /// A mark in a panel, in the coordinates of its axes.

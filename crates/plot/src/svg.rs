@@ -109,12 +109,13 @@ const fn anchor(align: Align) -> &'static str {
     }
 }
 
-const fn dashes(stroke: Stroke) -> &'static str {
-    match stroke {
-        Stroke::Solid => "",
-        Stroke::Dashed => " stroke-dasharray=\"6 4\"",
-        Stroke::Dotted => " stroke-dasharray=\"1.5 3\"",
-        Stroke::DashDotted => " stroke-dasharray=\"7 3 1.5 3\"",
+/// The attribute of a stroke.
+fn dashes(stroke: Stroke) -> String {
+    let lengths: Vec<String> = stroke.dashes().iter().map(f64::to_string).collect();
+    if lengths.is_empty() {
+        String::new()
+    } else {
+        format!(" stroke-dasharray=\"{}\"", lengths.join(" "))
     }
 }
 

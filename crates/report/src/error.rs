@@ -79,12 +79,32 @@ pub enum ReportError {
         /// The least width, px.
         least: f64,
     },
+    /// More curves in a panel than differ in colour or stroke.
+    #[error("cannot tell {} of {} apart in one panel: expected at most {}", Count(*columns, "column"), Count(*logs, "log"), most)]
+    Alike {
+        /// Columns of the panel.
+        columns: usize,
+        /// Logs that are laid over each other.
+        logs: usize,
+        /// What can be told apart.
+        most: String,
+    },
     /// No log was given.
     #[error("expected at least one log to report, found none")]
     NoLog,
     /// The page cannot be assembled.
     #[error("cannot put the report together: {0}")]
     Page(#[from] std::io::Error),
+}
+
+/// A number of things.
+pub(crate) struct Count(pub usize, pub &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, thing) = self;
+        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
+    }
 }
 
 /// The times of a part, s, in words.

@@ -189,6 +189,10 @@ fn mistakes_are_told() {
         &["a.mcap", "--width", "200", "--columns", "8"],
         "expected a width of at least 1382 px for 8 columns of panels, found 200 px",
     );
+    wrong(
+        &["a.mcap", "--signals", "*"],
+        "of 1 log apart in one panel: expected at most 32 columns; others go into further panels",
+    );
     // A picture replaces a picture, nothing else.
     fs::write(folder.path("notes.svg"), "my notes").unwrap();
     wrong(

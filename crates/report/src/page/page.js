@@ -1,7 +1,8 @@
 // The page: verdict and numbers, the moving picture, plots, spectra, events, configuration.
 
 const TONES = { good: '✓', bad: '✕', unknown: '○' };
-const STROKES = ['solid', 'dashed', 'dotted', 'solid'];
+/** Strokes of flights that are laid over each other, none of them that of a reference: as in pictures. */
+const STROKES = ['solid', 'longdashed', 'dashdotted', 'dashdotdotted'];
 
 async function main() {
   const contents = JSON.parse(document.getElementById('contents').textContent);
@@ -75,7 +76,7 @@ function heading(page, flights) {
   add(head, 'th', '', '');
   flights.forEach((flight, i) => {
     const cell = add(head, 'th', 'number');
-    add(cell, 'span', 'swatch').style.cssText = `color: var(--c${i % 8}); border-top-style: ${STROKES[i % 4]}`;
+    swatch(cell, i, STROKES[i % 4]);
     cell.append(flight.label);
   });
   const body = add(table, 'tbody');

@@ -41,8 +41,15 @@ function prepare(canvas) {
   return { context, w, h };
 }
 
-const DASHES = { solid: [], dashed: [6, 4], dotted: [1.5, 3] };
+const DASHES = { solid: [], dashed: [6, 4], dotted: [1.5, 3], dashdotted: [7, 3, 1.5, 3], longdashed: [12, 4], dashdotdotted: [7, 3, 1.5, 3, 1.5, 3] };
 const MARGIN = { left: 54, right: 10, top: 8, bottom: 22 };
+
+/** A sample of a line. */
+function swatch(parent, color, stroke) {
+  const sample = add(parent, 'span', 'swatch');
+  sample.style.color = `var(--c${color % 8})`;
+  sample.innerHTML = `<svg width="26" height="4"><path d="M0 2h26" stroke-dasharray="${DASHES[stroke].join(' ')}"/></svg>`;
+}
 
 /** One plot. `lines`: {label, color, stroke, scale, hidden, x(i), low, high}; the abscissa is `view`, which several share. */
 class Plot {
@@ -86,9 +93,7 @@ class Plot {
     const button = add(add(this.legend, 'li'), 'button');
     button.type = 'button';
     button.setAttribute('aria-pressed', String(!line.hidden));
-    const swatch = add(button, 'span', 'swatch');
-    swatch.style.borderTopStyle = line.stroke;
-    swatch.style.color = `var(--c${line.color % 8})`;
+    swatch(button, line.color, line.stroke);
     add(button, 'span', '', line.label);
     line.now = add(button, 'span', 'now');
     button.addEventListener('click', () => {

@@ -5,13 +5,26 @@ mod signals;
 
 use std::path::Path;
 
-use fly_plot::{Figure, Stroke};
+use fly_plot::{Color, Figure, Palette, Stroke};
 
 use crate::error::ReportError;
 use crate::flight::Flight;
 
-pub use page::{MOST, page};
+pub use page::page;
 pub use signals::{Request, signals};
+
+/// Strokes of the logs that are laid over each other. None is that of a reference (dashed) or of an additional quantity
+/// (dotted).
+const STROKES: [Stroke; 4] = [
+    Stroke::Solid,
+    Stroke::LongDashed,
+    Stroke::DashDotted,
+    Stroke::DashDotDotted,
+];
+/// Colours that differ.
+const COLORS: usize = Palette::LIGHT.series.len();
+/// Largest number of flights on a page: their strokes distinguish them.
+pub const MOST: usize = STROKES.len();
 
 /// Options of a figure: what is drawn, and its size.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,9 +162,26 @@ fn density(unit: &str) -> String {
     }
 }
 
-/// With several flights, the colour distinguishes the component and the stroke the flight.
-fn stroke_of(flight: usize) -> Stroke {
-    Stroke::ALL[flight % Stroke::ALL.len()]
+/// Number of columns of so many logs that differ in one panel.
+fn most_columns(logs: usize) -> usize {
+    match COLORS * (STROKES.len() / logs.max(1)) {
+        0 if logs <= COLORS * STROKES.len() => 1,
+        columns => columns,
+    }
+}
+
+/// Colour and stroke of one of so many columns, of one of so many logs. The colour tells the column and the stroke the log;
+/// with a single column the colour tells the log. Where colours repeat, strokes differ.
+fn look([column, columns]: [usize; 2], [log, logs]: [usize; 2]) -> (Color, Stroke) {
+    let (color, stroke) = if columns == 1 {
+        (log, log / COLORS)
+    } else {
+        (column, log + logs * (column / COLORS))
+    };
+    (
+        Color::Series(color % COLORS),
+        STROKES[stroke % STROKES.len()],
+    )
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 use fly_plot::{Axis, Color, Curve, Figure, Mark, Panel, Stroke};
 
-use super::{Options, density, stroke_of};
+use super::{MOST, Options, STROKES, density};
 use crate::flight::{Flight, Number};
 use crate::labels::names;
 use crate::panels::{self, Line};
 use crate::report::Verdict;
 
-/// Largest number of flights on a page: their strokes distinguish them.
-pub const MOST: usize = Stroke::ALL.len();
 /// The statistics below the title, if they exist.
 const NUMBERS: [&str; 5] = [
     "distance_rms",
@@ -22,7 +20,7 @@ const NUMBERS: [&str; 5] = [
 /// The panels of a [report](crate::report()) as a figure: a flight on one page.
 ///
 /// With several flights, at most four, the colour of a curve distinguishes the component and its stroke the flight;
-/// references are those of the first one.
+/// references are those of the first one, with a stroke that no flight has.
 pub fn page(flights: &[Flight], options: &Options) -> Figure {
     let labels = names(flights.iter().map(|flight| flight.path.as_path()));
     let mut merged: Vec<(String, Panel)> = Vec::new();
@@ -96,10 +94,15 @@ fn curve(line: &Line, points: Vec<[f64; 2]>, log: bool, several: Option<(usize, 
         panels::Stroke::Dotted => Stroke::Dotted,
     };
     let (label, stroke) = match several {
-        Some((number, flight)) if own == Stroke::Solid => {
-            (format!("{flight}: {}", line.label), stroke_of(number))
+        Some((number, flight)) => {
+            let stroke = if own == Stroke::Solid {
+                STROKES[number]
+            } else {
+                own
+            };
+            (format!("{flight}: {}", line.label), stroke)
         }
-        _ => (line.label.clone(), own),
+        None => (line.label.clone(), own),
     };
     let curve = Curve::new(points, Color::Series(line.color))
         .labelled(label)

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use fly_hal::nearest;
 use fly_log::Rows;
-use fly_plot::{Axis, Color, Curve, Figure, Panel};
+use fly_plot::{Axis, Curve, Figure, Panel};
 use fly_table::{Cell, Column, Kind};
 
-use super::{Options, density, stroke_of};
-use crate::error::ReportError;
+use super::{COLORS, Options, STROKES, density, look, most_columns};
+use crate::error::{Count, ReportError};
 use crate::labels::names;
 use crate::spectrum::Welch;
 
@@ -76,11 +76,11 @@ struct Table {
 /// Draws columns of the logs' tables, one panel for each request. `fly log info LOG --signals` lists the columns.
 ///
 /// With several logs, the colour of a curve distinguishes the column and its stroke the log; with a single column, the
-/// colour distinguishes the log. Cells without a number and times without rows are gaps; true is 1 and false is 0.
+/// colour distinguishes the log. Beyond eight colours, strokes do. Cells without a number and times without rows are gaps; true is 1 and false is 0.
 ///
 /// # Errors
 /// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
-/// that cannot be read, [`ReportError::Beyond`], [`ReportError::NoValue`] or [`ReportError::Empty`] if there is nothing at these times.
+/// that cannot be read, [`ReportError::Alike`] for more curves than differ, [`ReportError::Beyond`], [`ReportError::NoValue`] or [`ReportError::Empty`] if there is nothing at these times.
 pub fn signals(
     logs: &[&Path],
     requests: &[Request],
@@ -102,7 +102,7 @@ pub fn signals(
     let panels: Vec<Panel> = requests
         .iter()
         .map(|request| draw(request, &tables, &labels))
-        .collect();
+        .collect::<Result<_, _>>()?;
     let (columns, width) = options.size(panels.len());
     let only_planes = (requests.iter()).all(|it| matches!(it, Request::Xy(_) | Request::Phase(_)));
     Ok(Figure {
@@ -259,8 +259,8 @@ fn is_like(name: &str, pattern: &str) -> bool {
     (0..=name.len()).any(|i| name.is_char_boundary(i) && is_like(&name[i..], rest))
 }
 
-fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Panel {
-    match request {
+fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Result<Panel, ReportError> {
+    let panel = match request {
         Request::Signals(patterns) => {
             let mut panel = Panel::new("t [s]", "");
             panel.x.tight = true;
@@ -268,14 +268,14 @@ fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Panel {
                 let times = table.times.iter();
                 let points = times.zip(&signal.values);
                 points.map(|(time, value)| [*time, *value]).collect()
-            });
+            })?;
             panel
         }
         Request::Spectrum(patterns) => {
             let mut panel = Panel::new("frequency [Hz]", "").titled("Power spectral density");
             panel.x = panel.x.log().tight();
             panel.y = panel.y.log();
-            curves(&mut panel, patterns, tables, labels, spectrum);
+            curves(&mut panel, patterns, tables, labels, spectrum)?;
             panel.y.label = density(&panel.y.label);
             panel
         }
@@ -285,7 +285,7 @@ fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Panel {
                 let points = pairs.flat_map(|(x, y)| x.values.iter().zip(&y.values));
                 points.map(|(x, y)| [*x, *y]).collect::<Vec<_>>()
             };
-            let mut panel = plane(tables, labels, both);
+            let mut panel = plane(tables, labels, both)?;
             let axis = |pattern: &str| {
                 let signal = tables
                     .iter()
@@ -314,7 +314,7 @@ fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Panel {
                 });
                 portraits.collect()
             };
-            let mut panel = plane(tables, labels, portrait);
+            let mut panel = plane(tables, labels, portrait)?;
             if let Some(signal) = tables
                 .iter()
                 .find_map(|table| table.matching(pattern).next())
@@ -331,7 +331,22 @@ fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Panel {
             panel.height = 360.0;
             panel
         }
-    }
+    };
+    Ok(panel)
+}
+
+/// Checks that curves of so many columns and logs differ.
+fn check_curves(columns: usize, logs: usize) -> Result<(), ReportError> {
+    let most = match most_columns(logs) {
+        most if columns <= most => return Ok(()),
+        0 => format!("{} logs", COLORS * STROKES.len()),
+        most => format!("{}; others go into further panels", Count(most, "column")),
+    };
+    Err(ReportError::Alike {
+        columns,
+        logs,
+        most,
+    })
 }
 
 fn with_unit(name: &str, unit: &str) -> String {
@@ -342,18 +357,24 @@ fn with_unit(name: &str, unit: &str) -> String {
     }
 }
 
-/// A curve of each log, in the colour of the log.
-fn plane(tables: &[Table], labels: &[String], points: impl Fn(&Table) -> Vec<[f64; 2]>) -> Panel {
+/// A curve of each log.
+fn plane(
+    tables: &[Table],
+    labels: &[String],
+    points: impl Fn(&Table) -> Vec<[f64; 2]>,
+) -> Result<Panel, ReportError> {
+    check_curves(1, tables.len())?;
     let mut panel = Panel::default();
     for (number, (table, label)) in tables.iter().zip(labels).enumerate() {
-        let curve = Curve::new(points(table), Color::Series(number));
+        let (color, stroke) = look([0, 1], [number, tables.len()]);
+        let curve = Curve::new(points(table), color).stroke(stroke);
         panel.add(if tables.len() > 1 {
             curve.labelled(label)
         } else {
             curve
         });
     }
-    panel
+    Ok(panel)
 }
 
 /// The curves of all columns of all logs.
@@ -363,7 +384,7 @@ fn curves(
     tables: &[Table],
     labels: &[String],
     points: impl Fn(&Table, &Signal) -> Vec<[f64; 2]>,
-) {
+) -> Result<(), ReportError> {
     let mut names: Vec<&str> = Vec::new();
     let mut units: Vec<&str> = Vec::new();
     for signal in patterns.iter().flat_map(|pattern| {
@@ -377,6 +398,7 @@ fn curves(
             units.push(&signal.unit);
         }
     }
+    check_curves(names.len(), tables.len())?;
     let common = if let [only] = units.as_slice() {
         Some(*only)
     } else {
@@ -392,15 +414,17 @@ fn curves(
                 Some(_) => (*name).to_owned(),
                 None => with_unit(name, &signal.unit),
             };
-            let (label, color, stroke) = match (tables.len(), names.len()) {
-                (1, _) => (own, number, stroke_of(0)),
-                (_, 1) => (format!("{}: {own}", labels[log]), log, stroke_of(0)),
-                _ => (format!("{}: {own}", labels[log]), number, stroke_of(log)),
+            let label = if tables.len() == 1 {
+                own
+            } else {
+                format!("{}: {own}", labels[log])
             };
-            let curve = Curve::new(points(table, signal), Color::Series(color));
+            let (color, stroke) = look([number, names.len()], [log, tables.len()]);
+            let curve = Curve::new(points(table, signal), color);
             panel.add(curve.labelled(label).stroke(stroke));
         }
     }
+    Ok(())
 }
 
 /// Rates of change at every sample, from the parabola through it and its neighbours.

@@ -6,5 +6,6 @@ mod grid;
 mod logs;
 mod page;
 mod plant;
+mod plots;
 #[path = "../../../log/tests/suite/common/ulog.rs"]
 mod ulog;

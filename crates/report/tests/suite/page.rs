@@ -1,6 +1,6 @@
 //! What the page holds.
 
-use fly_plot::Palette;
+use fly_plot::{Palette, Stroke};
 use fly_report::{Flight, report};
 
 use crate::common::{Made, Page, height, write};
@@ -116,6 +116,17 @@ fn several_flights_stand_side_by_side() {
     let page = Page::new(&report(&flights).unwrap());
     assert_eq!(page.contents["flights"].as_array().unwrap().len(), 2);
     assert_eq!(page.column(0, "position.z"), page.column(1, "position.z"));
+}
+
+/// Reports and pictures of a flight have the same strokes.
+#[test]
+fn the_page_has_the_strokes_of_pictures() {
+    let script = include_str!("../../src/page/plot.js");
+    for stroke in Stroke::ALL {
+        let dashes: Vec<String> = stroke.dashes().iter().map(f64::to_string).collect();
+        let dashes = format!(": [{}]", dashes.join(", "));
+        assert!(script.contains(&dashes), "{stroke:?}: {dashes}");
+    }
 }
 
 /// Reports and pictures of a flight have the same colours.
