@@ -117,6 +117,23 @@ impl Rows {
         &self.columns
     }
 
+    /// The column with the time stamps of a sensor's column: its value is new in the rows in which its stamp is. `None` for
+    /// other columns.
+    pub fn stamp_of(&self, column: usize) -> Option<usize> {
+        let signal = column.checked_sub(FIRST)?;
+        let (groups, group) = match &self.source {
+            Source::Own(own) => {
+                let (_, signal) = own.messages.signals.get(signal)?;
+                (own.places.groups, signal.group?)
+            }
+            Source::Ulog(recording) => {
+                let signals = &recording.description.signals;
+                (FIRST + signals.len(), signals.get(signal)?.group?)
+            }
+        };
+        Some(groups + group).filter(|stamp| *stamp < self.columns.len())
+    }
+
     /// Returns the next row; `None` after the last one.
     ///
     /// # Errors
@@ -137,6 +154,9 @@ impl Rows {
         }
     }
 }
+
+/// Number of columns before the signals.
+const FIRST: usize = 3;
 
 fn first_columns() -> Vec<Column> {
     vec![
@@ -401,7 +421,7 @@ fn begin(
     cells[0] = Cell::Float(time as f64 / 1e9);
     cells[1] = Cell::Integer(frame.time_ns);
     cells[2] = Cell::Boolean(frame.status() == fly::frame::Status::Fresh);
-    for (cell, &place) in cells[3..].iter_mut().zip(signals) {
+    for (cell, &place) in cells[FIRST..].iter_mut().zip(signals) {
         *cell = frame
             .values
             .get(place)

@@ -6,7 +6,7 @@ use crate::made;
 
 use std::path::{Path, PathBuf};
 
-use fly_log::{Kind, LogError, Options, Recording, Status};
+use fly_log::{Kind, LogError, Options, Recording, Rows, Status};
 
 const STRICT: Options = options(false);
 const LENIENT: Options = options(true);
@@ -367,6 +367,25 @@ fn a_battery_is_valid_where_voltage_and_charge_are_known() {
             .collect();
         assert_eq!((valid, found), (false, known.to_vec()), "{told:?}");
     }
+}
+
+/// Of the columns those of sensors have stamps, which are columns themselves.
+#[test]
+fn columns_of_sensors_have_stamps() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flight.ulg");
+    std::fs::write(&path, made::flight_with(&[], &[], |_| Vec::new())).unwrap();
+    let rows = Rows::open(&path, &STRICT).unwrap();
+    let columns = rows.columns();
+    let stamp = |name: &str| {
+        let column = columns.iter().position(|column| column.name == name);
+        let stamp = rows.stamp_of(column.unwrap())?;
+        Some(columns[stamp].name.as_str())
+    };
+    assert_eq!(stamp("pose.position.z"), Some("stamp.pose.position"));
+    assert_eq!(stamp("pose.quaternion.w"), Some("stamp.pose.quaternion"));
+    assert_eq!(stamp("time"), None);
+    assert_eq!(stamp("stamp.pose.position"), None);
 }
 
 #[test]

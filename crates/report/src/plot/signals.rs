@@ -63,6 +63,8 @@ struct Signal {
     name: String,
     unit: String,
     values: Vec<f64>,
+    /// Of a sensor, the time stamp of each value, ns: that of the one before where the value is held.
+    stamps: Option<Vec<i64>>,
 }
 
 /// The requested columns of a log.
@@ -148,6 +150,7 @@ impl Table {
             name: columns[*place].name.clone(),
             unit: columns[*place].unit.to_string(),
             values: Vec::new(),
+            stamps: rows.stamp_of(*place).map(|_| Vec::new()),
         };
         let mut table = Self {
             times: Vec::new(),
@@ -163,6 +166,12 @@ impl Table {
             table.times.push(time);
             for (signal, place) in table.signals.iter_mut().zip(&wanted) {
                 signal.values.push(number(&row.cells[*place]));
+                if let (Some(stamps), Some(stamp)) = (&mut signal.stamps, rows.stamp_of(*place)) {
+                    stamps.push(match row.cells[stamp] {
+                        Cell::Integer(stamp) => stamp,
+                        _ => stamps.last().copied().unwrap_or_default(),
+                    });
+                }
             }
         }
         table.part();
@@ -171,25 +180,33 @@ impl Table {
 
     /// Adds a row without values in every gap, where curves and spectra then end.
     fn part(&mut self) {
-        let Some(longest) = self.usual_step().map(fly_log::longest_step) else {
-            return;
-        };
-        let steps = self.times.windows(2).enumerate();
-        let gaps = steps.filter(|(_, step)| step[1] - step[0] > longest);
-        let (after, middles): (Vec<usize>, Vec<f64>) = gaps
-            .map(|(before, step)| (before + 1, 0.5 * (step[0] + step[1])))
-            .unzip();
+        let (after, middles) = gaps(&self.times);
         for signal in &mut self.signals {
             spread(&mut signal.values, &after, &vec![f64::NAN; after.len()]);
+            if let Some(stamps) = &mut signal.stamps {
+                let held: Vec<i64> = after.iter().map(|after| stamps[after - 1]).collect();
+                spread(stamps, &after, &held);
+            }
         }
         spread(&mut self.times, &after, &middles);
     }
 
-    /// Median time between two rows, s.
-    fn usual_step(&self) -> Option<f64> {
-        let mut steps: Vec<f64> = (self.times.windows(2)).map(|two| two[1] - two[0]).collect();
-        steps.sort_unstable_by(f64::total_cmp);
-        (steps.get(steps.len() / 2).copied()).filter(|step| *step > 0.0)
+    /// Times (s) and values of a column's samples, with one that is none in every gap. Of a sensor they are what it measured,
+    /// at the times of its stamps, without the rows that hold a value.
+    fn samples(&self, signal: &Signal) -> [Vec<f64>; 2] {
+        let Some(stamps) = &signal.stamps else {
+            return [self.times.clone(), signal.values.clone()];
+        };
+        let mut last = None;
+        let rows = stamps.iter().zip(&signal.values);
+        let new = rows.filter(|(stamp, _)| last.replace(**stamp) != Some(**stamp));
+        let (mut times, mut values): (Vec<f64>, Vec<f64>) = new
+            .map(|(stamp, value)| (*stamp as f64 * 1e-9, *value))
+            .unzip();
+        let (after, middles) = gaps(&times);
+        spread(&mut values, &after, &vec![f64::NAN; after.len()]);
+        spread(&mut times, &after, &middles);
+        [times, values]
     }
 
     fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Signal> {
@@ -198,8 +215,26 @@ impl Table {
     }
 }
 
+/// Median time between two samples, s.
+fn usual_step(times: &[f64]) -> Option<f64> {
+    let mut steps: Vec<f64> = (times.windows(2)).map(|two| two[1] - two[0]).collect();
+    steps.sort_unstable_by(f64::total_cmp);
+    (steps.get(steps.len() / 2).copied()).filter(|step| *step > 0.0)
+}
+
+/// The indices after gaps, and the times amid them, s. Where time runs backwards there is a gap too.
+fn gaps(times: &[f64]) -> (Vec<usize>, Vec<f64>) {
+    let Some(longest) = usual_step(times).map(fly_log::longest_step) else {
+        return Default::default();
+    };
+    let steps = times.windows(2).enumerate();
+    let gaps = steps.filter(|(_, step)| !(0.0..=longest).contains(&(step[1] - step[0])));
+    gaps.map(|(before, step)| (before + 1, 0.5 * (step[0] + step[1])))
+        .unzip()
+}
+
 /// Inserts numbers before these indices, which increase.
-fn spread(values: &mut Vec<f64>, places: &[usize], inserted: &[f64]) {
+fn spread<T: Copy>(values: &mut Vec<T>, places: &[usize], inserted: &[T]) {
     let mut all = Vec::with_capacity(values.len() + places.len());
     let mut from = 0;
     for (&place, number) in places.iter().zip(inserted) {
@@ -307,9 +342,10 @@ fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Result<Panel,
             let portrait = |table: &Table| {
                 let signals = table.matching(pattern);
                 let portraits = signals.flat_map(|signal| {
-                    let rates = rates(&table.times, &signal.values);
-                    let points = signal.values.iter().zip(rates);
-                    let points = points.map(|(value, rate)| [*value, rate]);
+                    let [times, values] = table.samples(signal);
+                    let rates = rates(&times, &values);
+                    let points = values.into_iter().zip(rates);
+                    let points = points.map(|(value, rate)| [value, rate]);
                     points.chain([[f64::NAN; 2]])
                 });
                 portraits.collect()
@@ -446,12 +482,13 @@ fn rates(times: &[f64], values: &[f64]) -> Vec<f64> {
 
 /// Welch's estimate at the samples' median rate.
 fn spectrum(table: &Table, signal: &Signal) -> Vec<[f64; 2]> {
-    let Some(step) = table.usual_step() else {
+    let [times, values] = table.samples(signal);
+    let Some(step) = usual_step(&times) else {
         return Vec::new();
     };
     let mut welch = Welch::new(step.recip());
-    for value in &signal.values {
-        welch.add(*value);
+    for value in values {
+        welch.add(value);
     }
     let (frequencies, densities) = welch.finish();
     let points = frequencies.into_iter().zip(densities);

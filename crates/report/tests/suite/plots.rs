@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use fly_hal::{Class, Description, GroupStatus, Signal};
+use fly_log::{FlightHeader, Header, Pace, Row, RunMetadata, Status, Writer};
 use fly_plot::{Color, Curve, Figure, Mark, Panel, Stroke};
 use fly_report::plot::{Options, Request, page, signals};
 use fly_report::{Flight, ReportError};
@@ -99,5 +101,76 @@ fn chosen_columns_look_different_or_are_refused() {
     ] {
         let error = chosen(&logs[..count], columns).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// A tone of 5 Hz, measured 50 times a second, in a log with 1000 ticks a second.
+fn slow_sensor(folder: &Path) -> PathBuf {
+    let path = folder.join("slow.mcap");
+    let header = Header {
+        flight: FlightHeader {
+            rate_hz: 1000.0,
+            ..FlightHeader::default()
+        },
+        description: Description {
+            signals: vec![Signal {
+                name: "range.distance".into(),
+                unit: "m".into(),
+                class: Class::Auxiliary,
+                group: Some(0),
+            }],
+            groups: vec!["range".into()],
+            ..Description::default()
+        },
+        modes: vec!["flying".into()],
+        solvers: vec!["none".into()],
+        ..Header::default()
+    };
+    let mut writer = Writer::create(&path, &header, Pace::Stepped).unwrap();
+    for tick in 0..8000_i64 {
+        let stamp = tick - tick % 20;
+        writer.push(&Row {
+            time: tick * 1_000_000,
+            status: Status::Fresh,
+            mode: 0,
+            values: &[tone(stamp as f64 * 1e-3)],
+            groups: &[GroupStatus {
+                stamp: stamp * 1_000_000,
+                valid: true,
+            }],
+            state: None,
+            system: None,
+            control: None,
+            estimate: None,
+            commands: None,
+        });
+    }
+    writer.finish(RunMetadata::default()).unwrap();
+    path
+}
+
+fn tone(time: f64) -> f64 {
+    0.1 * (10.0 * std::f64::consts::PI * time).sin()
+}
+
+/// What is held between two samples of a sensor is no sample: no rate of 0, no frequency above half of its rate.
+#[test]
+fn held_values_are_no_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = slow_sensor(folder.path());
+    let drawn = |request| {
+        let figure = signals(&[&log], &[request], &Options::default()).unwrap();
+        curves(&figure.panels[0])[0].points.clone()
+    };
+    let spectrum = drawn(Request::Spectrum(vec!["range.distance".into()]));
+    let last = spectrum.last().unwrap()[0];
+    assert!((last - 25.0).abs() < 1e-3, "{last}");
+    let phase = drawn(Request::Phase("range.distance".into()));
+    let known: Vec<_> = (phase.iter().filter(|point| point[0].is_finite())).collect();
+    assert_eq!(known.len(), 400);
+    // On the ellipse, as far as a parabola through three of ten samples tells.
+    for [value, rate] in &known[1..399] {
+        let radius = (value / 0.1).hypot(rate / (0.1 * 10.0 * std::f64::consts::PI));
+        assert!((radius - 1.0).abs() < 0.07, "{value} {rate}: {radius}");
     }
 }
