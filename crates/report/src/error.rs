@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use fly_log::LogError;
 
+use crate::spectrum::LENGTHS;
+
 /// Why a report cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -78,6 +80,17 @@ pub enum ReportError {
         width: f64,
         /// The least width, px.
         least: f64,
+    },
+    /// No density of a spectrum is known.
+    #[error(
+        "`{}` has no spectrum of `{name}`: expected at least {least} values without a gap, not all equal",
+        path.display(), least = LENGTHS[0]
+    )]
+    NoSpectrum {
+        /// The first log.
+        path: PathBuf,
+        /// Names of the columns.
+        name: String,
     },
     /// More curves in a panel than differ in colour or stroke.
     #[error("cannot tell {} of {} apart in one panel: expected at most {}", Count(*columns, "column"), Count(*logs, "log"), most)]

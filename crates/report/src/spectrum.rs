@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 /// Shortest and longest segment of a transform, in samples.
-const LENGTHS: [usize; 2] = [64, 4096];
+pub const LENGTHS: [usize; 2] = [64, 4096];
 /// Duration of a segment, s, which sets the resolution to half a hertz.
 const STRETCH: f64 = 2.0;
 
@@ -90,10 +90,12 @@ impl Welch {
             self.sum = vec![0.0; length / 2 + 1];
             self.weight = 0.0;
         }
-        let mean = samples.iter().sum::<f64>() / length as f64;
+        // From the first one on: equal samples leave nothing.
+        let shift = |sample: &f64| sample - samples[0];
+        let mean = samples.iter().map(shift).sum::<f64>() / length as f64;
         let window = |i: usize| 0.5 - 0.5 * (2.0 * PI * i as f64 / length as f64).cos();
         let mut transformed: Vec<[f64; 2]> = (samples.iter().enumerate())
-            .map(|(i, sample)| [(sample - mean) * window(i), 0.0])
+            .map(|(i, sample)| [(shift(sample) - mean) * window(i), 0.0])
             .collect();
         transform(&mut transformed);
         let power: f64 = (0..length).map(|i| window(i).powi(2)).sum();
@@ -106,10 +108,10 @@ impl Welch {
     }
 
     /// Frequencies (Hz) and densities (square of the unit per Hz), without that of the mean. Empty if there are never
-    /// 64 samples without a gap.
+    /// 64 samples without a gap that are not all equal.
     pub fn finish(mut self) -> (Vec<f32>, Vec<f32>) {
         self.gap();
-        if self.sum.is_empty() {
+        if self.sum.iter().all(|sum| *sum == 0.0) {
             return (Vec::new(), Vec::new());
         }
         #[expect(clippy::cast_possible_truncation, reason = "to single precision")]

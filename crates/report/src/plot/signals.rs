@@ -10,7 +10,7 @@ use fly_table::{Cell, Column, Kind};
 use super::{COLORS, Options, STROKES, density, look, most_columns};
 use crate::error::{Count, ReportError};
 use crate::labels::names;
-use crate::spectrum::Welch;
+use crate::spectrum::{LENGTHS, Welch};
 
 /// A panel with columns of the log's table. `*` in a name matches anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ struct Table {
 /// colour distinguishes the log. Beyond eight colours, strokes do. Cells without a number and times without rows are gaps; true is 1 and false is 0.
 ///
 /// # Errors
-/// [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
+/// [`ReportError::NoSpectrum`] for a panel of spectra without a value, [`ReportError::Signal`] for a name that no log has or whose column is not numeric, [`ReportError::Log`] for a log
 /// that cannot be read, [`ReportError::Alike`] for more curves than differ, [`ReportError::Beyond`], [`ReportError::NoValue`] or [`ReportError::Empty`] if there is nothing at these times.
 pub fn signals(
     logs: &[&Path],
@@ -101,10 +101,21 @@ pub fn signals(
     };
     options.expect_value(tables.iter().any(has_value), logs.first().copied())?;
     let labels = names(logs.iter().copied());
-    let panels: Vec<Panel> = requests
-        .iter()
-        .map(|request| draw(request, &tables, &labels))
-        .collect::<Result<_, _>>()?;
+    let mut panels = Vec::new();
+    let mut missing = Vec::new();
+    for request in requests {
+        let mut panel = draw(request, &tables, &labels)?;
+        if let (Request::Spectrum(names), Some(path)) = (request, logs.first()) {
+            missing.extend(take_empty(&mut panel));
+            if panel.marks.is_empty() {
+                return Err(ReportError::NoSpectrum {
+                    path: path.into(),
+                    name: names.join(","),
+                });
+            }
+        }
+        panels.push(panel);
+    }
     let (columns, width) = options.size(panels.len());
     let only_planes = (requests.iter()).all(|it| matches!(it, Request::Xy(_) | Request::Phase(_)));
     Ok(Figure {
@@ -113,6 +124,7 @@ pub fn signals(
         } else {
             String::new()
         },
+        note: without_spectrum(&missing),
         panels,
         columns,
         // A phase plane is as high as wide.
@@ -121,7 +133,6 @@ pub fn signals(
         } else {
             width
         },
-        ..Figure::default()
     })
 }
 
@@ -369,6 +380,24 @@ fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Result<Panel,
         }
     };
     Ok(panel)
+}
+
+/// Removes the curves without a point, and returns their labels.
+fn take_empty(panel: &mut Panel) -> Vec<String> {
+    let empty = panel.marks.extract_if(.., |mark| mark.extent().is_empty());
+    empty.map(|mark| mark.label().to_owned()).collect()
+}
+
+/// A note on columns that have no spectrum.
+fn without_spectrum(missing: &[String]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Without a spectrum, for want of {} values without a gap that are not all equal: {}.",
+        LENGTHS[0],
+        missing.join(", ")
+    )
 }
 
 /// Checks that curves of so many columns and logs differ.

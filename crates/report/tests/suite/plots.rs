@@ -174,3 +174,30 @@ fn held_values_are_no_samples() {
         assert!((radius - 1.0).abs() < 0.07, "{value} {rate}: {radius}");
     }
 }
+
+/// Too few samples, or none that differ.
+#[test]
+fn spectra_without_a_value_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = write(folder.path(), &Made::default());
+    let spectrum = |name: &str, to: f64| {
+        let options = Options {
+            times: [f64::NEG_INFINITY, to],
+            ..Options::default()
+        };
+        let request = Request::Spectrum(vec![name.to_owned()]);
+        signals(&[&log], &[request], &options)
+    };
+    assert!(spectrum("state.position.z", 0.1).is_ok());
+    for (name, to) in [
+        ("state.position.z", 0.05),
+        ("state.position.x", f64::INFINITY),
+    ] {
+        let error = spectrum(name, to).unwrap_err().to_string();
+        assert!(error.contains("expected at least 64 values"), "{error}");
+    }
+    // Beside others it is left out, and that is said.
+    let figure = spectrum("state.position.*", f64::INFINITY).unwrap();
+    assert_eq!(curves(&figure.panels[0]).len(), 1);
+    assert!(figure.note.contains("state.position.x"), "{}", figure.note);
+}
