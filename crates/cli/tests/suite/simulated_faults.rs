@@ -197,7 +197,11 @@ fn measurements_do_not_excuse_the_vehicle() {
         )
     };
     let hover = "reference={ kind = \"hover\", position = [0, 0, 5] }";
-    let ground = ["backend.sim.ground.height=0", "safety.ground_height=0"];
+    let ground = [
+        "backend.sim.ground.height=0",
+        "backend.sim.initial.position=[0, 0, 1]",
+        "safety.ground_height=0",
+    ];
     for (offset, more, code, verdict) in [
         ("[0, 0, 15]", &ground[..], 7, "crashed"),
         ("[12, 0, 0]", &[], 6, "diverged"),

@@ -356,7 +356,7 @@ fn refuse_deep_start(plant: &Plant, keys: &InitialKeys) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!(
-        "`initial`: expected bodies that touch at most lightly, found `{}` so deep in the ground or its bodies in each other that the contacts would throw it {height:.2} m high",
+        "`initial`: expected bodies that touch at most lightly, found `{}` so deep in the ground, or its bodies in each other, that the contacts store enough energy to throw it {height:.2} m high",
         plant.system().name
     );
     let error = Error::configuration(message)
