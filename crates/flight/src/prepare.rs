@@ -92,7 +92,7 @@ impl<'a> Flight<'a> {
         let is_direct = binding.set == CommandSet::Actuators;
         let predictor = remembering(predictor, is_direct && !is_shadow);
 
-        let notes = notes(configuration, &backend);
+        let notes = notes(configuration, &backend)?;
         let section = &configuration.flight;
         announce(section, info, &reference);
 
@@ -327,7 +327,10 @@ fn of_truth(envelope: Option<&Envelope>, estimation: Option<&Estimation>) -> Opt
 }
 
 /// Notes for the summary, also reported as warnings.
-fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
+///
+/// # Errors
+/// A file of the reference cannot be read.
+fn notes(configuration: &Configuration, backend: &Instance) -> Result<Vec<String>, FlightError> {
     let mut notes = Vec::new();
     if let Some(recorded) = &backend.description().configuration {
         let lines = differences(recorded, configuration.document.text());
@@ -341,12 +344,12 @@ fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
         ));
     }
     if backend.description().wants_reference == ReferenceSource::Configured {
-        notes.extend(configuration.coarse_samples());
+        notes.extend(configuration.coarse_samples()?);
     }
     for note in &notes {
         tracing::warn!("{note}");
     }
-    notes
+    Ok(notes)
 }
 
 /// Indices in a frame of the recorded controller's commands, in the order of the vehicle's commands; `None` unless all

@@ -344,10 +344,15 @@ impl Configuration {
         Err(controller::explain(&self.document, "reference", &error).into())
     }
 
-    /// Where the reference swings between samples that are too coarse. A file that cannot be read is an error of the reference itself.
-    pub fn coarse_samples(&self) -> Option<String> {
-        let (file, swing) = self.reference.swing().ok()??;
-        Some(format!("{}: {swing}", file.display()))
+    /// Where the reference swings between samples that are too coarse.
+    ///
+    /// # Errors
+    /// Their file cannot be read.
+    pub fn coarse_samples(&self) -> Result<Option<String>, ConfigError> {
+        let swing = self.reference.swing();
+        let swing =
+            swing.map_err(|error| controller::explain(&self.document, "reference", &error))?;
+        Ok(swing.map(|(file, swing)| format!("{}: {swing}", file.display())))
     }
 
     /// The reference for a system.

@@ -223,7 +223,9 @@ fn look(
     } else if reached {
         findings.passed("reference", sampled);
     }
-    if let Some(coarse) = configuration.coarse_samples() {
-        findings.warning("", coarse);
+    match configuration.coarse_samples() {
+        Ok(None) => {}
+        Ok(Some(coarse)) => findings.warning("", coarse),
+        Err(error) => findings.problem("", error),
     }
 }
