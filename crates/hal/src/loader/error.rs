@@ -35,12 +35,12 @@ pub enum LoadError {
         /// The problem with the file or its folder.
         reason: Insecure,
     },
-    /// The dynamic linker rejected it.
+    /// It is damaged or for another machine, or the dynamic linker rejected it.
     #[error("`{}` is not a library that can be loaded: {reason}", path.display())]
     NotALibrary {
         /// The file.
         path: PathBuf,
-        /// The linker's message.
+        /// What is wrong, or the linker's message.
         reason: String,
     },
     /// A library, but not a plugin.

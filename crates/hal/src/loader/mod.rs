@@ -26,6 +26,7 @@
 #![allow(unsafe_code)] // with `abi`, the one place in the workspace: each use says why it is sound
 
 mod crash;
+mod elf;
 mod error;
 mod exit;
 mod host;
@@ -34,7 +35,6 @@ mod log;
 mod names;
 mod permissions;
 mod search;
-mod truncated;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -113,7 +113,7 @@ impl Plugin {
             source,
         })?;
         let file = permissions::open(&path)?;
-        truncated::check(&path, &file)?;
+        elf::check(&path, &file)?;
         let library = open_library(&path, file)?;
         let table = find_table(&path, &library);
         // Never unloaded, even if it is not a plugin: see the module's documentation.

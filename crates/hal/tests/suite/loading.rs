@@ -74,6 +74,42 @@ fn a_truncated_library_is_refused() {
     }
 }
 
+/// The linker of a machine that can run another one's programs says that the file does not exist.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_library_for_another_machine_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = common::spoilt("", folder.path());
+    let whole = std::fs::read(&library).unwrap();
+    // The bytes of class, byte order and machine.
+    for (class, order, machine, expected) in [
+        (2, 1, [183, 0], "AArch64, this program runs on x86-64"),
+        (1, 1, [40, 0], "32-bit Arm, this program runs on x86-64"),
+        (2, 2, [0, 21], "PowerPC64, this program runs on x86-64"),
+        (
+            2,
+            1,
+            [57, 48],
+            "machine 12345 of ELF, this program runs on x86-64",
+        ),
+        (
+            1,
+            1,
+            [62, 0],
+            "x86-64 (32 bits, little-endian), this program runs on x86-64 (64 bits, little-endian)",
+        ),
+    ] {
+        let mut foreign = whole.clone();
+        (foreign[4], foreign[5]) = (class, order);
+        foreign[18..20].copy_from_slice(&machine);
+        std::fs::write(&library, foreign).unwrap();
+        assert_eq!(
+            refusal(&library),
+            format!("`PATH` is not a library that can be loaded: it is built for {expected}")
+        );
+    }
+}
+
 #[test]
 fn a_table_that_has_grown_is_fine() {
     let folder = tempfile::tempdir().unwrap();
