@@ -95,6 +95,12 @@ pub enum PoleError {
         "drag of {0:.3} 1/s per mass damps the body more than these poles allow: expected faster poles, or less drag"
     )]
     Drag(f64),
+    /// Without gravity nothing is to be carried, and a tilt turns no thrust sideways.
+    #[error(
+        "without gravity, tilting the vehicle does not move it sideways: expected `gravity`, or a vehicle whose inputs produce every wrench, \
+         with the desired energies of each pair"
+    )]
+    Weightless,
     /// The parameters give no positive definite inertia.
     #[error(
         "the desired moments of inertia would be {0:.3e}, {1:.3e} kg m^2: expected positive numbers; try slower poles"
@@ -275,13 +281,17 @@ impl Poles {
         B: &Matrix6xX<f64>,
     ) -> Result<MatchedParameters, PoleError> {
         let [eps_x, eps_y] = percussion(body, B)?;
+        let gravity = body.gravity().norm();
+        if gravity == 0.0 {
+            return Err(PoleError::Weightless);
+        }
         let m = self.mass;
         let drag = (body.drag()).map_or(0.0, |drag| 0.5 * (drag.linear().x + drag.linear().y));
         let plane = plane(
             self.polynomial,
             m,
             eps_x.max(eps_y),
-            body.gravity().norm(),
+            gravity,
             drag / body.inertia().mass(),
         )?;
         let (h, s) = (plane.stiffness_height, plane.mass_height);

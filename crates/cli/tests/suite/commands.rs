@@ -78,7 +78,26 @@ fn check_finds_what_a_flight_would_fail_on() {
     let report = check("controller.poles.yaw.damping=0");
     let poles = line(&report, "poles in hover");
     common::begins(poles, "PROBLEM: slowest ");
-    assert!(poles.ends_with("the closed loop is not stable"), "{poles}");
+    assert!(
+        poles.ends_with("it has a pole on the imaginary axis"),
+        "{poles}"
+    );
+
+    // No pole lies to the right of the axis.
+    let report = check("controller.poles.yaw.stiffness=1e-9");
+    assert_eq!(
+        line(&report, "poles in hover"),
+        "PROBLEM: slowest -6.3e-9, fastest -8.00 1/s: the closed loop does not settle: within rounding errors it has a pole on the \
+         imaginary axis"
+    );
+
+    // It accelerates along x, while its side points there.
+    let report = check("reference.angular_frequency=[1e6, 1, 1]");
+    assert_eq!(
+        line(&report, "reference"),
+        "PROBLEM: at 3.14 s the motion needs a specific thrust of 2.00e11 m/s^2 along the body's side or front, which leaves its attitude \
+         undefined: expected another heading there, or less acceleration"
+    );
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub enum AnalysisError {
     /// Unstable even with instantaneous actuators.
     #[error(
         "the closed loop is not stable even without a lag: expected all poles to the left of the imaginary axis, found one with \
-         real part {0:.3} 1/s"
+         real part {0:.2e} 1/s"
     )]
     Unstable(f64),
     /// The number of time constants is not the number of commands.

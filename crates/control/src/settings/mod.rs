@@ -84,9 +84,9 @@ pub use transport::{BodyPairSettings, TransportSettings};
 
 /// An invalid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {message}")]
+#[error("{key}{}{message}", if key.is_empty() { "" } else { ": " })]
 pub struct SettingsError {
-    /// The key relative to the section, such as `pairs.0.stiffness.weight`.
+    /// The key relative to the section, such as `pairs.0.stiffness.weight`; empty: the section itself.
     pub key: String,
     /// What was expected and what was found.
     pub message: String,

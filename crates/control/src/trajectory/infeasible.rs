@@ -6,10 +6,9 @@ use crate::ReferencePoint;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Infeasible {
-    /// The attitude is undefined: the required thrust is too small, or parallel to the body's side direction.
+    /// The attitude is undefined: the required thrust is too small.
     #[error(
-        "at {time:.2} s the motion needs a specific thrust of {thrust:.2} m/s^2: expected more than {least} (free fall defines no attitude), in \
-         another direction than that of the body's side"
+        "at {time:.2} s the motion needs a specific thrust of {thrust:.2} m/s^2: expected more than {least}, as free fall defines no attitude"
     )]
     NoAttitude {
         /// The time, s.
@@ -18,6 +17,17 @@ pub enum Infeasible {
         thrust: f64,
         /// Its least value, m/s^2.
         least: f64,
+    },
+    /// The attitude is undefined: the required thrust is parallel to the direction in which the heading has the body's side, or its front.
+    #[error(
+        "at {time:.2} s the motion needs a specific thrust of {thrust:.2e} m/s^2 along the body's side or front, which leaves its attitude \
+         undefined: expected another heading there, or less acceleration"
+    )]
+    ThrustAlongHeading {
+        /// The time, s.
+        time: f64,
+        /// The required specific thrust, m/s^2.
+        thrust: f64,
     },
     /// The search for a configuration that reaches the target, from the one before, ended elsewhere.
     #[error(
@@ -49,7 +59,7 @@ pub enum Infeasible {
     },
     /// A value of the point is infinite or NaN.
     #[error(
-        "at {time} s the motion is not finite: expected finite times, points, limits and parameters"
+        "at {time} s the motion is not finite: expected times, points, limits and parameters that are finite and not too large"
     )]
     NotFinite {
         /// The time, s.
@@ -88,6 +98,19 @@ pub enum Infeasible {
 }
 
 impl Infeasible {
+    /// No attitude at a time, s, where the motion needs this specific thrust, m/s^2, and more than `least`.
+    pub(super) fn no_attitude(time: f64, thrust: f64, least: f64) -> Self {
+        if thrust > least {
+            Self::ThrustAlongHeading { time, thrust }
+        } else {
+            Self::NoAttitude {
+                time,
+                thrust,
+                least,
+            }
+        }
+    }
+
     /// Expects finite values at a time, s.
     pub(super) fn expect_finite(time: f64, is_finite: bool) -> Result<(), Self> {
         if is_finite {

@@ -62,7 +62,8 @@ impl Recorded {
     /// The angular acceleration is assumed zero.
     ///
     /// # Errors
-    /// [`Infeasible::NoAttitude`] for a setpoint without attitude in free fall: the previous one stays.
+    /// [`Infeasible::NoAttitude`] for a setpoint without attitude in free fall, [`Infeasible::ThrustAlongHeading`] for one with thrust along the
+    /// body's side: the previous one stays.
     pub fn update(&mut self, time: f64, setpoint: &Setpoint) -> Result<(), Infeasible> {
         let known = |v: Option<Vector3<f64>>| v.filter(|v| v.iter().all(|x| x.is_finite()));
         let position = known(setpoint.position).unwrap_or(self.point.pose.translation);
@@ -107,11 +108,7 @@ impl Recorded {
         };
         let yaw = R.matrix()[(1, 0)].atan2(R.matrix()[(0, 0)]);
         flat::attitude(&thrust, &side_of_yaw(Jet::constant(yaw))).ok_or_else(|| {
-            Infeasible::NoAttitude {
-                time,
-                thrust: least_thrust(&thrust, None),
-                least: SINGULAR_THRUST,
-            }
+            Infeasible::no_attitude(time, least_thrust(&thrust, None), SINGULAR_THRUST)
         })
     }
 }

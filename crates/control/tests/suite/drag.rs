@@ -285,6 +285,9 @@ fn more_drag_than_the_poles_allow_is_refused() {
     };
     let found = poles.place(&vehicle.body, vehicle.rotors.input_matrix());
     assert_eq!(found, Err(PoleError::Drag(10.0)));
+    let weightless = self::vehicle(&format!("gravity = [0.0, 0.0, 0.0]\n{text}"));
+    let found = poles.place(&weightless.body, weightless.rotors.input_matrix());
+    assert_eq!(found, Err(PoleError::Weightless));
 }
 
 /// The linear model of the system is that of the free body.

@@ -357,6 +357,19 @@ fn free_fall_is_reported_and_the_last_point_stays() {
         "{error}"
     );
     assert_eq!(recorded.sample(2.5).unwrap(), ReferencePoint::default());
+    // Thrust along the side of the last heading says nothing of the attitude either.
+    let sideways = Setpoint {
+        acceleration: Some(GRAVITY + Vector3::y()),
+        ..falling
+    };
+    let error = recorded.update(2.5, &sideways).unwrap_err();
+    assert_eq!(
+        error,
+        Infeasible::ThrustAlongHeading {
+            time: 2.5,
+            thrust: 1.0
+        }
+    );
 }
 
 /// Neither times nor points that are not finite reach a law, and the last point stays.

@@ -32,7 +32,10 @@ pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigErro
 
 /// Locates an invalid setting, or the table from which it is missing.
 pub(super) fn explain(document: &Document, section: &str, error: &SettingsError) -> Diagnostic {
-    let path = format!("{section}.{}", error.key);
+    let path = match error.key.as_str() {
+        "" => section.to_owned(),
+        key => format!("{section}.{key}"),
+    };
     let diagnostic = Diagnostic::new(format!("`{}` cannot be used", show_path(&path)));
     let named =
         (error.unknown.as_ref()).filter(|unknown| path.ends_with(&format!(".{}", unknown.name)));

@@ -11,6 +11,9 @@ use crate::telemetry::significant;
 /// Poles to the right of this, 1/s, do not settle within any flight.
 const SLOWEST: f64 = -1e-3;
 
+/// Poles this near to the imaginary axis, as a fraction of the largest, may be on it: they are off by rounding errors.
+const ROUNDING: f64 = 1e-9;
+
 /// Reports the slowest and the fastest pole and, for a stable loop, the lag that it tolerates, and whether it is stable
 /// as flown.
 ///
@@ -28,9 +31,15 @@ pub(super) fn tell(
     let (Some(slowest), Some(fastest)) = (poles.first(), poles.last()) else {
         return Ok(());
     };
+    let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     let poles = format!("slowest {}, fastest {} 1/s", show(*slowest), show(*fastest));
     if !closed.is_stable()? {
-        findings.problem(what, format_args!("{poles}: the closed loop is not stable"));
+        let why = if slowest.re < ROUNDING * largest {
+            "the closed loop does not settle: within rounding errors it has a pole on the imaginary axis"
+        } else {
+            "the closed loop is not stable"
+        };
+        findings.problem(what, format_args!("{poles}: {why}"));
         return Ok(());
     }
     if slowest.re >= SLOWEST {

@@ -113,3 +113,22 @@ fn limits_of_the_way_that_cannot_be() {
     let (_, stderr) = folder.ends(&[&arm[..], &limited].concat(), 2);
     contains(&stderr, "`controller.limits` cannot be used");
 }
+
+/// Slower poles do not help.
+#[test]
+fn poles_without_gravity() {
+    let arguments = [
+        "check",
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "vehicle.gravity=[0, 0, 0]",
+    ];
+    Folder::new().fails(&arguments, 2, "\
+error: `controller.poles` cannot be used
+  --> <shipped>/quadcopter.toml:19:1
+   |
+19 | [controller.poles]
+   | ^^^^^^^^^^^^^^^^^^ without gravity, tilting the vehicle does not move it sideways: expected `gravity`, or a vehicle whose inputs produce every wrench, with the desired energies of each pair
+");
+}

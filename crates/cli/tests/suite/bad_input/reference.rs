@@ -42,6 +42,25 @@ error: `reference.attitude_deg` cannot be used
 ");
 }
 
+/// Any of its values may be the one that is too large.
+#[test]
+fn reference_that_is_not_finite() {
+    let arguments = [
+        "check",
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "reference.yaw_rate=1e308",
+    ];
+    crate::common::Folder::new().fails(&arguments, 2, "\
+error: `reference` cannot be used
+  --> <shipped>/quadcopter.toml:23:1
+   |
+23 | [reference]
+   | ^^^^^^^^^^^ at 0 s the motion is not finite: expected times, points, limits and parameters that are finite and not too large
+");
+}
+
 /// A flight would last for as long as its reference: not at all.
 #[test]
 fn reference_that_ends_at_once() {

@@ -12,9 +12,9 @@ use crate::SystemPoint;
 use crate::matching::fully_actuated;
 use crate::settings::{MinimumSnapSettings, SettingsError};
 use crate::trajectory::{
-    AttitudeMode, Hover, Independent, JointTrajectory, Lissajous, OnFreeJoint, Path,
+    AttitudeMode, Hover, Independent, Infeasible, JointTrajectory, Lissajous, OnFreeJoint, Path,
     PathTrajectory, Recorded, Sinusoid, Swing, Trajectory, VerticalLoop, Waypoint, Waypoints,
-    merged_vehicle, preview,
+    merged_vehicle, preview, preview::Violation,
 };
 
 /// A reference ready to fly.
@@ -132,8 +132,13 @@ impl ReferenceSettings {
             }
             _ => self.of_free_body(system)?,
         };
-        preview::check(trajectory.as_mut(), system)
-            .map_err(|violation| SettingsError::new(self.cause(), violation.to_string()))?;
+        preview::check(trajectory.as_mut(), system).map_err(|violation| {
+            let key = match &violation {
+                Violation::Infeasible(error) => at_fault(error, self.cause()),
+                Violation::JointLimit { .. } => self.cause(),
+            };
+            SettingsError::new(key, violation.to_string())
+        })?;
         Ok(trajectory)
     }
 
@@ -244,7 +249,7 @@ impl<'a> Follower<'a> {
         let mode = self.mode(mode)?;
         match PathTrajectory::for_vehicle(path, mode, height, self.vehicle) {
             Ok(trajectory) => Ok(Box::new(trajectory)),
-            Err(error) => Err(SettingsError::new(key, error.to_string())),
+            Err(error) => Err(SettingsError::new(at_fault(&error, key), error.to_string())),
         }
     }
 
@@ -254,6 +259,14 @@ impl<'a> Follower<'a> {
             Ok(trajectory) => Ok(Box::new(trajectory)),
             Err(error) => Err(SettingsError::new("points", error.to_string())),
         }
+    }
+}
+
+/// The key at fault, usually this one. What is not finite may follow from any of them: the section itself is.
+fn at_fault<'a>(error: &Infeasible, usual: &'a str) -> &'a str {
+    match error {
+        Infeasible::NotFinite { .. } => "",
+        _ => usual,
     }
 }
 

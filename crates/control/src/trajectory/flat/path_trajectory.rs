@@ -56,8 +56,8 @@ impl<P: Path> PathTrajectory<P> {
     /// A body with this inertia and drag in its gravity field, along `path`.
     ///
     /// # Errors
-    /// [`Infeasible::NoAttitude`] if somewhere along the path the attitude is not defined, or the specific thrust is below 0.5 m/s^2 (checked at
-    /// 2000 points of its horizon); [`Infeasible::NotFinite`].
+    /// [`Infeasible::NoAttitude`] if somewhere along the path the specific thrust is below 0.5 m/s^2 (checked at 2000 points of its horizon),
+    /// [`Infeasible::ThrustAlongHeading`] if it leaves the attitude undefined; [`Infeasible::NotFinite`].
     pub fn new(path: P, mode: AttitudeMode, body: &FreeBody<f64>) -> Result<Self, Infeasible> {
         let trajectory = Self {
             path,
@@ -132,11 +132,7 @@ impl<P: Path> PathTrajectory<P> {
         let thrust = least_thrust(&needed, attitude.as_ref());
         match attitude {
             Some(attitude) if thrust > least => Ok(attitude),
-            _ => Err(Infeasible::NoAttitude {
-                time,
-                thrust,
-                least,
-            }),
+            _ => Err(Infeasible::no_attitude(time, thrust, least)),
         }
     }
 
