@@ -178,6 +178,41 @@ fn a_backend_that_does_not_load_is_listed_with_its_reason() {
     common::contains(&report, "is not a library that can be loaded");
 }
 
+/// What the user has written wrongly is not the plugin's fault.
+#[test]
+fn conformance_locates_wrong_settings() {
+    let folder = Folder::new();
+    folder.fails(
+        &["conformance", "sim", "--set", "backend.sim.substepss=1"],
+        2,
+        "\
+error: the configuration of the backend `sim` is invalid
+ --> --set:1:19
+  |
+1 | --set backend.sim.substepss=1
+  |                   ^^^^^^^^^ unknown key `substepss`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `collisions`, `releases`, `sensors`, `actuators`
+  |
+  = help: did you mean `substeps`?
+",
+    );
+    folder.fails(
+        &["conformance", "./none.so"],
+        3,
+        "\
+error: cannot read the plugin `./none.so`: No such file or directory (os error 2)
+ --> fly conformance:1:17
+  |
+1 | fly conformance ./none.so
+  |                 ^^^^^^^^^ chosen here
+",
+    );
+    folder.fails(
+        &["conformance", "sim", "--backend", "replay"],
+        2,
+        "error: `fly conformance` tests `sim`, so `--backend replay` has no effect: leave it out\n",
+    );
+}
+
 #[test]
 fn plugins_conform() {
     let report = output(&["conformance", "sim"]);
