@@ -102,7 +102,7 @@ pub struct Arguments {
     #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub verbose: u8,
 
-    /// Print only errors and verdicts other than `flown`: no progress bar, no summary
+    /// Print only errors, and verdicts other than `flown`: no progress bar, no summary; of checks warnings and problems
     #[arg(short, long, global = true)]
     pub quiet: bool,
 

@@ -82,6 +82,20 @@ impl Findings {
         self.problems > 0
     }
 
+    /// The warnings, the problems, and a verdict of problems, as printed.
+    fn alarms(&self) -> String {
+        let mut table = Table::default();
+        for [what, level, finding] in self.all.iter().filter(|[_, level, _]| level != "fine") {
+            table.row(what, [format!("{}: {finding}", level.to_uppercase())]);
+        }
+        let verdict = if self.has_problems() {
+            format!("{}\n", self.verdict())
+        } else {
+            String::new()
+        };
+        format!("{table}{verdict}")
+    }
+
     /// The warnings: what each is about, and the finding.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let warnings = self.all.iter().filter(|[_, level, _]| level == "warning");
@@ -116,10 +130,17 @@ impl fmt::Display for Findings {
 ///
 /// # Errors
 /// The configuration cannot be read, or the backend cannot be loaded.
-pub fn run(options: &Options, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
+pub fn run(
+    options: &Options,
+    plugin_dirs: &[PathBuf],
+    data: AsData,
+    quiet: bool,
+) -> Result<Exit, Failure> {
     let findings = findings(options, plugin_dirs)?;
     if data.json {
         super::print_data(&findings.as_json())?;
+    } else if quiet {
+        super::print(findings.alarms().as_bytes())?;
     } else {
         super::print(findings.to_string().as_bytes())?;
     }

@@ -79,15 +79,20 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
             &arguments.configuration.plugin_dir,
             arguments.configuration.mesh_dir.as_deref(),
             as_data(command.data),
+            arguments.quiet,
         ),
         Some(Command::Check(data)) => check::run(
             &options(arguments)?,
             &arguments.configuration.plugin_dir,
             as_data(*data),
+            arguments.quiet,
         ),
-        Some(Command::Tune(command)) => {
-            tune::run(&options(arguments)?, command, as_data(command.data))
-        }
+        Some(Command::Tune(command)) => tune::run(
+            &options(arguments)?,
+            command,
+            as_data(command.data),
+            arguments.quiet,
+        ),
         Some(Command::Serve(command)) => {
             serve::run(command, options(arguments)?, arguments, terminal)
         }
@@ -97,9 +102,11 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         }
         Some(Command::Sweep(command)) => sweep::run(command, arguments, terminal),
         Some(Command::Compare(command)) => compare::run(command, arguments, terminal),
-        Some(Command::Report(command)) => report::run(command, as_data(command.data)),
-        Some(Command::Plot(command)) => plot::run(command, as_data(command.data)),
-        Some(Command::Log(command)) => log::run(command, arguments.json),
+        Some(Command::Report(command)) => {
+            report::run(command, as_data(command.data), arguments.quiet)
+        }
+        Some(Command::Plot(command)) => plot::run(command, as_data(command.data), arguments.quiet),
+        Some(Command::Log(command)) => log::run(command, arguments.json, arguments.quiet),
         Some(Command::Schema(arguments)) => schema::run(arguments),
         Some(Command::System(command)) => system::run(
             command,
@@ -141,10 +148,18 @@ fn refuse_configuration(command: &Command, given: &ConfigurationArguments) -> Re
         Command::Backends(_) => ("backends", LEAVE_OUT),
         _ => return Ok(()),
     };
+    let reads_meshes = matches!(command, Command::New(_) | Command::System(_));
+    let loads_plugins = matches!(command, Command::New(_) | Command::Backends(_));
     let options = [
         ("--config", given.config.is_some()),
         ("--backend", given.backend.is_some()),
         ("--set", !given.set.is_empty()),
+        ("--allow-plugin", given.allow_plugin),
+        ("--mesh-dir", given.mesh_dir.is_some() && !reads_meshes),
+        (
+            "--plugin-dir",
+            !given.plugin_dir.is_empty() && !loads_plugins,
+        ),
     ];
     let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
@@ -193,13 +208,15 @@ fn print_data(data: &serde_json::Value) -> io::Result<()> {
     print(format!("{data:#}\n").as_bytes())
 }
 
-/// Prints the name of a file that was written, as text or as data.
+/// Prints the name of a file that was written, as text, unless it should be `quiet`, or as data.
 ///
 /// # Errors
 /// As [`print_data`].
-fn print_written(path: &Path, as_data: bool) -> io::Result<()> {
+fn print_written(path: &Path, as_data: bool, quiet: bool) -> io::Result<()> {
     if as_data {
         print_data(&json!({ "written": path.to_string_lossy() }))
+    } else if quiet {
+        Ok(())
     } else {
         print(format!("{}\n", path.display()).as_bytes())
     }

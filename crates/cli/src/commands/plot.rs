@@ -19,7 +19,7 @@ const DOTS: f64 = 2.0;
 ///
 /// # Errors
 /// A log cannot be read, a column does not exist, or the picture cannot be written.
-pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
+pub fn run(arguments: &PlotArguments, data: AsData, quiet: bool) -> Result<Exit, Failure> {
     let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
     let out = match (&arguments.out, logs.as_slice()) {
         (Some(out), _) => out.clone(),
@@ -56,7 +56,7 @@ pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     } else {
         product::write(&out, kind, svg(&figure, theme).as_bytes())?;
     }
-    super::print_written(&out, data.json)?;
+    super::print_written(&out, data.json, quiet)?;
     Ok(Exit::Flown)
 }
 

@@ -16,7 +16,7 @@ const OF_SEVERAL: &str = "report.html";
 ///
 /// # Errors
 /// A log cannot be read, or the page cannot be written.
-pub fn run(arguments: &ReportArguments, data: AsData) -> Result<Exit, Failure> {
+pub fn run(arguments: &ReportArguments, data: AsData, quiet: bool) -> Result<Exit, Failure> {
     let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
     let out = match (&arguments.out, logs.as_slice()) {
         (Some(out), _) => out.clone(),
@@ -24,7 +24,7 @@ pub fn run(arguments: &ReportArguments, data: AsData) -> Result<Exit, Failure> {
         (None, _) => OF_SEVERAL.into(),
     };
     write(&logs, &out)?;
-    super::print_written(&out, data.json)?;
+    super::print_written(&out, data.json, quiet)?;
     Ok(Exit::Flown)
 }
 

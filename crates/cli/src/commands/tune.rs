@@ -75,18 +75,30 @@ impl Analysis {
 ///
 /// # Errors
 /// The system cannot be read, there are no such parameters, or the file cannot be written.
-pub fn run(options: &Options, arguments: &TuneArguments, data: AsData) -> Result<Exit, Failure> {
+pub fn run(
+    options: &Options,
+    arguments: &TuneArguments,
+    data: AsData,
+    quiet: bool,
+) -> Result<Exit, Failure> {
     let looked = look(options, arguments)?;
     if data.json {
         return print_data(&looked, arguments);
     }
-    super::print(looked.report.to_string().as_bytes())?;
+    let shown = if quiet {
+        looked.report.alarms()
+    } else {
+        looked.report.to_string()
+    };
+    super::print(shown.as_bytes())?;
     if looked.has_problems() {
         return Ok(Exit::ProblemsFound);
     }
     if let Some(file) = &arguments.write {
         looked.write(file)?;
-        super::print(format!("written to {}\n", file.display()).as_bytes())?;
+        if !quiet {
+            super::print(format!("written to {}\n", file.display()).as_bytes())?;
+        }
     }
     Ok(Exit::Flown)
 }

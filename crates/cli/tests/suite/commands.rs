@@ -213,6 +213,92 @@ error: cannot read the plugin `./none.so`: No such file or directory (os error 2
     );
 }
 
+/// Quiet commands tell what is wrong, and nothing else.
+#[test]
+fn quiet_commands_tell_what_is_wrong() {
+    let folder = Folder::new();
+    let quadcopter = ["--config", "quadcopter.toml"];
+    let quiet = |arguments: &[&str], code: i32| folder.ends(&[arguments, &["-q"]].concat(), code).0;
+    let check = |set: &str, code: i32| {
+        quiet(
+            &[&["check"], &quadcopter[..], &["--set", set]].concat(),
+            code,
+        )
+    };
+    assert_eq!(check("flight.rate_hz=500", 0), "");
+    assert_eq!(
+        check("controller.poles.yaw.stiffness=1e-5", 0),
+        "  poles in hover  WARNING: slowest -6.3e-5, fastest -8.00 1/s: stable, but it hardly settles\n"
+    );
+    let heavy = check("vehicle.bodies.airframe.mass=4", 5);
+    common::begins(&heavy, "  hover      PROBLEM: thrusts 9.81, ");
+    assert_eq!(heavy.lines().count(), 3, "{heavy}");
+    assert_eq!(heavy.lines().last(), Some("1 problem and 1 warning found"));
+
+    folder.write(
+        "mine.toml",
+        include_str!("../../../../configs/quadcopter.toml"),
+    );
+    folder.write(
+        "vehicles/quadcopter.toml",
+        include_str!("../../../../configs/vehicles/quadcopter.toml"),
+    );
+    let tune = [
+        "tune",
+        "--config",
+        "mine.toml",
+        "--bandwidth",
+        "2",
+        "--write",
+        "mine.toml",
+    ];
+    assert_eq!(quiet(&tune, 0), "");
+    let unstable = [
+        "tune",
+        "--config",
+        "mine.toml",
+        "--set",
+        "controller.poles.yaw.damping=0",
+    ];
+    common::begins(
+        &quiet(&unstable, 5),
+        "PROBLEM: the closed loop is not stable",
+    );
+
+    let new = |name, mass, arm| {
+        let size = ["--mass", mass, "--arm-length", arm];
+        quiet(
+            &[&["new", name, "--frame", "hexacopter"], &size[..]].concat(),
+            0,
+        )
+    };
+    assert_eq!(new("small", "1.5", "0.25"), "");
+    let large = new("large", "1000", "10");
+    common::begins(&large, "WARNING: reference: ");
+    assert_eq!(large.lines().count(), 1, "{large}");
+
+    folder.flies(&[
+        "-q",
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "flight.duration=0.5",
+        "--log",
+        "a.mcap",
+    ]);
+    for arguments in [
+        &["log", "export", "a.mcap", "--to", "csv"][..],
+        &["log", "cut", "a.mcap", "--from", "0.2"],
+        &["report", "a.mcap"],
+        &["plot", "a.mcap"],
+    ] {
+        assert_eq!(quiet(arguments, 0), "");
+    }
+    for file in ["a.csv", "a.cut.mcap", "a.html", "a.svg"] {
+        assert!(folder.path(file).is_file(), "{file}");
+    }
+}
+
 #[test]
 fn plugins_conform() {
     let report = output(&["conformance", "sim"]);

@@ -303,6 +303,16 @@ fn options_of_a_configuration_are_refused() {
         "error: `fly report` reads no configuration, so `--set` has no effect: leave it out\n",
     );
     folder.fails(
+        &["report", "a.mcap", "--allow-plugin"],
+        2,
+        "error: `fly report` reads no configuration, so `--allow-plugin` has no effect: leave it out\n",
+    );
+    folder.fails(
+        &["log", "info", "a.mcap", "--plugin-dir", "."],
+        2,
+        "error: `fly log` reads no configuration, so `--plugin-dir` has no effect: leave it out\n",
+    );
+    folder.fails(
         &["backends", "--backend", "sim"],
         2,
         "error: `fly backends` reads no configuration, so `--backend` has no effect: leave it out\n",

@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// The log cannot be read, has nothing within these times, or the file cannot be written.
-pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
+pub fn run(arguments: &CutArguments, as_data: bool, quiet: bool) -> Result<Exit, Failure> {
     let log = &arguments.log;
     let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
     if Kind::of(log)? == Kind::Ulog {
@@ -50,7 +50,7 @@ pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
         crate::commands::print_data(
             &json!({ "written": out.to_string_lossy(), "ticks": copied.ticks }),
         )?;
-    } else {
+    } else if !quiet {
         let text = format!("{}: {} ticks\n", out.display(), copied.ticks);
         crate::commands::print(text.as_bytes())?;
     }

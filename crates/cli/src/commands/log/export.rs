@@ -17,7 +17,7 @@ use crate::exit::Failure;
 ///
 /// # Errors
 /// No format is known, the log cannot be read, or the file cannot be written.
-pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> {
+pub fn run(arguments: &ExportArguments, as_data: bool, quiet: bool) -> Result<Exit, Failure> {
     let log = &arguments.log;
     let format = format(arguments)?;
     let kind = Kind::of(log)?;
@@ -47,7 +47,7 @@ pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> 
         }
         (Format::Csv | Format::Parquet, _) => table(log, &options, format, (&out, existing))?,
     }
-    crate::commands::print_written(&out, as_data)?;
+    crate::commands::print_written(&out, as_data, quiet)?;
     Ok(Exit::Flown)
 }
 

@@ -17,14 +17,16 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// A log that cannot be read, or a file that cannot be written.
-pub fn run(command: &LogCommand, as_data: bool) -> Result<Exit, Failure> {
+pub fn run(command: &LogCommand, as_data: bool, quiet: bool) -> Result<Exit, Failure> {
     match command {
         LogCommand::Info(arguments) => info::run(arguments, as_data || arguments.json),
         LogCommand::Check(arguments) => check::run(arguments, as_data || arguments.json),
         LogCommand::Export(arguments) => {
-            export::run(arguments, as_data || arguments.output.data.json)
+            export::run(arguments, as_data || arguments.output.data.json, quiet)
         }
-        LogCommand::Cut(arguments) => cut::run(arguments, as_data || arguments.output.data.json),
+        LogCommand::Cut(arguments) => {
+            cut::run(arguments, as_data || arguments.output.data.json, quiet)
+        }
         LogCommand::Diff(arguments) => diff::run(arguments, as_data || arguments.json),
     }
 }

@@ -51,6 +51,7 @@ pub fn run(
     plugin_dirs: &[PathBuf],
     mesh_dir: Option<&Path>,
     data: AsData,
+    quiet: bool,
 ) -> Result<Exit, Failure> {
     let request = request(given)?;
     let (folder, name) = place(given, &request)?;
@@ -134,6 +135,8 @@ pub fn run(
     };
     if data.json {
         super::print_data(&made.as_json())?;
+    } else if quiet {
+        super::print(made.alarms().as_bytes())?;
     } else {
         super::print(made.to_string().as_bytes())?;
     }
@@ -154,6 +157,13 @@ struct Made<'a> {
 }
 
 impl Made<'_> {
+    /// The warnings alone, a line each.
+    fn alarms(&self) -> String {
+        let warnings = self.warnings.iter();
+        let lines: Vec<String> = warnings.map(|told| format!("WARNING: {told}\n")).collect();
+        lines.concat()
+    }
+
     fn as_json(&self) -> serde_json::Value {
         let (body, estimate) = (self.body, self.estimate);
         json!({

@@ -27,6 +27,7 @@ pub struct Report {
     sections: Vec<(String, Table)>,
     /// Poles of the closed loop without lags, 1/s.
     poles: Vec<Complex<f64>>,
+    warnings: Vec<String>,
     problems: Vec<String>,
 }
 
@@ -88,6 +89,13 @@ impl Report {
             sections.map(|(title, table)| json!({ "title": title, "rows": table.as_json() }));
         let poles: Vec<[f64; 2]> = self.poles.iter().map(|pole| [pole.re, pole.im]).collect();
         json!({ "sections": sections.collect::<Value>(), "poles": poles, "problems": self.problems })
+    }
+
+    /// The warnings and the problems alone, a line each.
+    pub fn alarms(&self) -> String {
+        let warnings = (self.warnings.iter()).map(|told| format!("WARNING: {told}\n"));
+        let problems = (self.problems.iter()).map(|told| format!("PROBLEM: {told}\n"));
+        warnings.chain(problems).collect()
     }
 
     /// Whether it should not be flown.
@@ -290,7 +298,10 @@ impl Report {
         for finding in as_flown::findings(closed, &model.system, model.rate_hz)? {
             match finding {
                 Finding::Passed(told) => table.row("", [told]),
-                Finding::Warning(told) => table.row("", [format!("WARNING: {told}")]),
+                Finding::Warning(told) => {
+                    table.row("", [format!("WARNING: {told}")]);
+                    self.warnings.push(told);
+                }
                 Finding::Problem(told) => {
                     table.row("", [&told]);
                     let label = as_flown::label(model.rate_hz);
