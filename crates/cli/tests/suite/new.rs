@@ -233,6 +233,20 @@ fn nothing_is_overwritten_and_nothing_is_left_behind() {
         2,
         "error: `my hexacopter` cannot be the name of a vehicle: expected letters, digits, `-` and `_`\n",
     );
+    for (name, why) in [
+        ("-dash", "it begins with `-`, like an option"),
+        ("./-dash", "it begins with `-`, like an option"),
+        ("-there/y6", "it begins with `-`, like an option"),
+        ("there/", "it is a folder; add a name: `there/NAME`"),
+        ("other/", "it is a folder; add a name: `other/NAME`"),
+    ] {
+        let size = ["--frame", "y6", "--mass", "1", "--arm-length", "0.2"];
+        folder.fails(
+            &[&["new"], &size[..], &["--", name]].concat(),
+            2,
+            &format!("error: `{name}` cannot be the name of a vehicle: {why}\n"),
+        );
+    }
     folder.fails(
         &["new", "--mass", "1"],
         2,

@@ -6,7 +6,7 @@ mod frame;
 mod urdf;
 mod vehicle;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
@@ -263,6 +263,19 @@ fn place(given: &NewArguments, request: &Request) -> Result<(PathBuf, String), F
         .name
         .clone()
         .unwrap_or_else(|| request.frame.name().into());
+    let shown = path.display().to_string();
+    let refuse = |why: &str| {
+        let message = format!("`{shown}` cannot be the name of a vehicle: {why}");
+        Err(Failure::new(Exit::Usage, message))
+    };
+    let written = path.as_os_str().as_encoded_bytes();
+    if written.ends_with(b"/") {
+        return refuse(&format!("it is a folder; add a name: `{shown}NAME`"));
+    }
+    // Nor could a path that begins so be given to `--config`.
+    if written.starts_with(b"-") || path.file_name().is_some_and(begins_with_dash) {
+        return refuse("it begins with `-`, like an option");
+    }
     let path = if path.extension().is_some_and(|end| end == "toml") {
         path.with_extension("")
     } else {
@@ -274,13 +287,7 @@ fn place(given: &NewArguments, request: &Request) -> Result<(PathBuf, String), F
         .unwrap_or_default();
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(fits) || path.ends_with("..") {
-        return Err(Failure::new(
-            Exit::Usage,
-            format_args!(
-                "`{}` cannot be the name of a vehicle: expected letters, digits, `-` and `_`",
-                path.display()
-            ),
-        ));
+        return refuse("expected letters, digits, `-` and `_`");
     }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -288,6 +295,10 @@ fn place(given: &NewArguments, request: &Request) -> Result<(PathBuf, String), F
     };
     super::product::expect_folder(&path)?;
     Ok((folder, name))
+}
+
+fn begins_with_dash(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b"-")
 }
 
 /// Tunes a flight like the command line.
