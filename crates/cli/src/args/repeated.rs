@@ -1,6 +1,7 @@
 //! Reads a command line: options that may be repeated, before and after a subcommand, and a configuration that is no option.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
@@ -10,6 +11,7 @@ use clap_lex::RawArgs;
 use fly_flight::config::shipped::SHIPPED;
 
 use super::Arguments;
+use crate::exit::Exit;
 
 impl Arguments {
     /// Reads a command line that begins with the program's name; what is wrong with it ends the program.
@@ -17,8 +19,7 @@ impl Arguments {
     /// Of a repeated option that is given before and after a subcommand clap keeps the latter values alone; here all count, in order.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Self {
         let line: Vec<OsString> = line.into_iter().collect();
-        let mut arguments =
-            Self::try_parse_from(&line).unwrap_or_else(|error| advise(error).exit());
+        let mut arguments = Self::try_parse_from(&line).unwrap_or_else(|error| end(&advise(error)));
         let line = RawArgs::new(line);
         let configuration = &mut arguments.configuration;
         // Clap has refused what is no text.
@@ -30,6 +31,22 @@ impl Arguments {
             .collect();
         arguments
     }
+}
+
+/// Prints it, and ends the program. What is asked for, such as `--help`, must reach standard output; a closed pipe is not an error.
+fn end(error: &Error) -> ! {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    let code = match printed {
+        Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(
+                io::stderr(),
+                "error: cannot write to standard output: {failed}"
+            );
+            Exit::Internal as i32
+        }
+        _ => error.exit_code(),
+    };
+    std::process::exit(code)
 }
 
 /// Where a word that is no command is a configuration, says how one is named.

@@ -63,6 +63,8 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     // All errors must be found before the first flight.
     product::refuse_foreign(&command.out, &product::PAGE)?;
+    let as_data = command.json || arguments.json;
+    product::expect_name(&command.out, as_data)?;
     let contenders = contenders(command, arguments)?;
     let differences = differences(&contenders);
     for section in THE_FLIGHT {
@@ -103,7 +105,7 @@ pub fn run(
         differences,
         report: command.out.to_string_lossy(),
     };
-    if command.json || arguments.json {
+    if as_data {
         let text = serde_json::to_string_pretty(&comparison)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         print(format!("{text}\n").as_bytes())?;

@@ -51,7 +51,8 @@ pub(super) fn run(
         &configuration.flight,
         arguments.log.as_deref(),
     );
-    super::product::expect_folder(&of_world.path)?;
+    super::product::expect_place(&of_world.path, super::product::LOG)?;
+    super::product::expect_name(&of_world.path, arguments.json)?;
     let (summary, viewers) = fly(configuration, of_world, arguments, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);

@@ -15,6 +15,7 @@ use super::consent;
 use super::ground_stations::GroundStations;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
+use super::product::LOG;
 use super::real_time;
 use super::viewers::{Indicator, Viewers};
 use crate::args::Arguments;
@@ -117,7 +118,8 @@ pub(super) fn fly_and_tell(
 ) -> Result<Exit, Failure> {
     super::report::check_place(options.report.and_then(Option::as_deref))?;
     let log = destination(&configuration.document, &configuration.flight, options.log);
-    super::product::expect_folder(&log.path)?;
+    super::product::expect_place(&log.path, LOG)?;
+    super::product::expect_name(&log.path, options.json)?;
     let (summary, viewers) = fly(configuration, options, terminal)?;
     let exit = tell(&summary, options, terminal)?;
     viewers.stay();

@@ -36,6 +36,7 @@ pub fn run(arguments: &PlotArguments, data: AsData, quiet: bool) -> Result<Exit,
     };
     // Checked before a long log is read.
     product::refuse_foreign(&out, kind)?;
+    product::expect_name(&out, data.json)?;
     options.check_width()?;
     let requests = requests(arguments);
     let figure = if requests.is_empty() {

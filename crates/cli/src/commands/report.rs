@@ -23,6 +23,7 @@ pub fn run(arguments: &ReportArguments, data: AsData, quiet: bool) -> Result<Exi
         (None, [only]) => only.with_extension("html"),
         (None, _) => OF_SEVERAL.into(),
     };
+    product::expect_name(&out, data.json)?;
     write(&logs, &out)?;
     super::print_written(&out, data.json, quiet)?;
     Ok(Exit::Flown)

@@ -252,7 +252,9 @@ fn rerun(
         super::print(all.concat().as_bytes())?;
     }
     let log = command.log.clone();
-    let log = log.unwrap_or_else(|| out(plan, command, &format!("-{index}"), "mcap"));
+    let log = log.unwrap_or_else(|| out(plan, command, &format!("-{index}"), product::LOG));
+    product::expect_place(&log, product::LOG)?;
+    product::expect_name(&log, command.json)?;
     let options = FlightOptions::simulated(&log, command.json, arguments);
     let configuration = plan.configuration(index);
     let flown = configuration

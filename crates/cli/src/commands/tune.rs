@@ -81,6 +81,9 @@ pub fn run(
     data: AsData,
     quiet: bool,
 ) -> Result<Exit, Failure> {
+    if let Some(file) = &arguments.write {
+        super::product::expect_name(file, data.json)?;
+    }
     let looked = look(options, arguments)?;
     if data.json {
         return print_data(&looked, arguments);

@@ -510,15 +510,16 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn standard_output_that_cannot_be_written_is_named() {
     let program = env!("CARGO_BIN_EXE_fly");
-    for (into, code, told) in [
-        (
-            "> /dev/full",
-            1,
-            "error: cannot write to standard output: No space left on device (os error 28)\n",
-        ),
-        ("| true", 0, ""),
+    let full = "error: cannot write to standard output: No space left on device (os error 28)\n";
+    for (command, into, code, told) in [
+        ("schema", "> /dev/full", 1, full),
+        ("--help", "> /dev/full", 1, full),
+        ("check --help", "> /dev/full", 1, full),
+        ("--version", "> /dev/full", 1, full),
+        ("schema", "| true", 0, ""),
+        ("--help", "| true", 0, ""),
     ] {
-        let line = format!("{program} schema {into}");
+        let line = format!("{program} {command} {into}");
         let output = std::process::Command::new("sh")
             .args(["-c", &line])
             .output();

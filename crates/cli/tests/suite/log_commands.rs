@@ -140,7 +140,10 @@ fn exports_hold_the_numbers_of_the_log() {
     contains(&error, "--to <FORMAT>");
     let contrary = ["log", "export", "a.mcap", "--to", "csv", "-o", "b.parquet"];
     let (_, error) = folder.ends(&contrary, 2);
-    contains(&error, "`b.parquet` ends with the name of another format");
+    contains(
+        &error,
+        "`b.parquet` ends with the name of another format than CSV, which is written: name it `b.csv`",
+    );
     // Existing files are kept, and the log itself in any case.
     let (_, error) = folder.ends(&["log", "export", "a.mcap", "--to", "csv"], 2);
     contains(&error, "--overwrite");
@@ -308,4 +311,135 @@ fn an_interrupted_export_leaves_nothing_behind() {
     let signal = folder.interrupted(&export, ".a.csv.");
     assert_eq!(folder.files(), ["a.mcap"]);
     assert_eq!(signal, Some(2));
+}
+
+/// Whatever writes a file: its name does not promise another format, and `-` is no file.
+#[test]
+fn names_of_new_files_tell_their_format() {
+    let folder = flight("a.mcap", &[]);
+    let quadcopter = ["--config", "quadcopter.toml"];
+    let other = |name: &str, format: &str, instead: &str| {
+        format!(
+            "error: `{name}` ends with the name of another format than {format}, which is written: name it `{instead}`\n"
+        )
+    };
+    for (arguments, told) in [
+        (
+            &["log", "cut", "a.mcap", "--from", "0.5", "--out", "x.csv"][..],
+            other("x.csv", "MCAP", "x.mcap"),
+        ),
+        (
+            &["report", "a.mcap", "-o", "x.png"],
+            other("x.png", "HTML", "x.html"),
+        ),
+        (
+            &[&quadcopter[..], &["--log", "x.CSV"]].concat(),
+            other("x.CSV", "MCAP", "x.mcap"),
+        ),
+        (
+            &[&quadcopter[..], &["--report=x.pdf"]].concat(),
+            other("x.pdf", "HTML", "x.html"),
+        ),
+        (
+            &["--config", "fleets/side-by-side.toml", "--log", "x.csv"],
+            other("x.csv", "MCAP", "x.mcap"),
+        ),
+        (
+            &[
+                "serve",
+                "--as",
+                "px4",
+                "--config",
+                "quadcopter.toml",
+                "--log",
+                "x.csv",
+            ],
+            other("x.csv", "MCAP", "x.mcap"),
+        ),
+    ] {
+        folder.fails(arguments, 2, &told);
+    }
+    let output = "error: cannot write to standard output, which `-` often stands for: name a file (`./-` is a file of that name)\n";
+    for arguments in [
+        &["log", "export", "a.mcap", "--to", "csv", "-o", "-"][..],
+        &["log", "export", "a.mcap", "-o", "-"],
+        &["log", "cut", "a.mcap", "-o", "-"],
+        &["report", "a.mcap", "-o", "-"],
+        &["--config", "quadcopter.toml", "--log", "-"],
+    ] {
+        folder.fails(arguments, 2, output);
+    }
+    folder.flies(&["log", "export", "a.mcap", "--to", "csv", "-o", "./-"]);
+    assert!(folder.path("-").is_file());
+}
+
+/// A name that is not UTF-8 cannot be told in JSON; as text it can.
+#[test]
+fn names_that_are_not_utf8_are_not_told_as_data() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = flight("a.mcap", &[]);
+    let before = folder.files();
+    let name = std::ffi::OsStr::from_bytes(b"no\xffutf");
+    for arguments in [
+        &["log", "export", "a.mcap", "--to", "csv", "-o"][..],
+        &["log", "cut", "a.mcap", "-o"],
+        &["report", "a.mcap", "-o"],
+        &[
+            "compare",
+            "quadcopter.toml",
+            "--with",
+            "flight.duration=1",
+            "-o",
+        ],
+        &["--config", "quadcopter.toml", "--log"],
+        &[
+            "tune",
+            "--config",
+            "quadcopter.toml",
+            "--bandwidth",
+            "2",
+            "--write",
+        ],
+    ] {
+        let run = |flags: &[&str]| {
+            let mut fly = Command::new(env!("CARGO_BIN_EXE_fly"));
+            let fly = fly.args(arguments).arg(name).args(flags);
+            let fly = fly.env("FLY_PLUGIN_PATH", folder.plugin_path());
+            fly.current_dir(folder.path("")).output().unwrap()
+        };
+        let output = run(&["--json"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            told,
+            "error: JSON cannot tell the name of the new file `no\u{fffd}utf`, which is not UTF-8: name another one, or leave out --json\n",
+            "{arguments:?}"
+        );
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(folder.files(), before);
+        if arguments[0] == "log" {
+            assert_eq!(run(&[]).status.code(), Some(0));
+            fs::remove_file(folder.path("").join(name)).unwrap();
+        }
+    }
+}
+
+/// A place that holds something other than a file is refused in the same way everywhere.
+#[test]
+fn places_of_new_files_are_files() {
+    let folder = flight("a.mcap", &[]);
+    fs::create_dir(folder.path("there")).unwrap();
+    let told = "error: cannot write `there`: expected a file or nothing there, found a folder; name another place\n";
+    for arguments in [
+        &["report", "a.mcap", "-o", "there"][..],
+        &["--config", "quadcopter.toml", "--log", "there"],
+        &["--config", "quadcopter.toml", "--report=there"],
+    ] {
+        folder.fails(arguments, 2, told);
+    }
+    folder.fails(
+        &["--config", "quadcopter.toml", "--log", "/dev/full"],
+        2,
+        "error: cannot write `/dev/full`: expected a file or nothing there, found a device, a pipe or a socket; name another place\n",
+    );
 }

@@ -174,9 +174,15 @@ fn logs_are_laid_over_each_other() {
     // An older report is replaced, nothing else is.
     folder.flies(&["report", "b.mcap", "-o", "a.html"]);
     let log = fs::read(folder.path("a.mcap")).unwrap();
-    let (_, error) = folder.ends(&["report", "a.mcap", "-o", "a.mcap"], 2);
-    contains(&error, "expected nothing there or an HTML page");
-    assert_eq!(fs::read(folder.path("a.mcap")).unwrap(), log);
+    fs::write(folder.path("log"), &log).unwrap();
+    for (out, told) in [
+        ("log", "expected nothing there or an HTML page"),
+        ("a.mcap", "name of another format than HTML"),
+    ] {
+        let (_, error) = folder.ends(&["report", "a.mcap", "-o", out], 2);
+        contains(&error, told);
+        assert_eq!(fs::read(folder.path(out)).unwrap(), log);
+    }
 }
 
 #[test]

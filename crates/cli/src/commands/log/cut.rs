@@ -5,7 +5,7 @@ use fly_report::ReportError;
 use serde_json::json;
 
 use super::{export, options, output};
-use crate::args::CutArguments;
+use crate::args::{CutArguments, Format};
 use crate::commands::part;
 use crate::exit::{Exit, Failure};
 
@@ -23,7 +23,8 @@ pub fn run(arguments: &CutArguments, as_data: bool, quiet: bool) -> Result<Exit,
         ));
     }
     let [from, to] = part(arguments.from, arguments.to)?;
-    let out = output::place(&arguments.output, log, log.with_extension("cut.mcap"))?;
+    let beside = log.with_extension("cut.mcap");
+    let out = output::place(&arguments.output, log, beside, Format::Mcap, as_data)?;
     let options = options(arguments.output.allow_damaged);
     // Rejects a damaged log, unless that is allowed.
     let survey = fly_log::Survey::of(log, &options)?;

@@ -10,6 +10,7 @@ use fly_table::{Column, Existing, write_csv, write_parquet};
 
 use super::{options, output};
 use crate::args::{ExportArguments, Format};
+use crate::commands::product::refuse_standard_output;
 use crate::exit::Exit;
 use crate::exit::Failure;
 
@@ -26,8 +27,7 @@ pub fn run(arguments: &ExportArguments, as_data: bool, quiet: bool) -> Result<Ex
         (Kind::Own, Format::Mcap) => log.with_extension("whole.mcap"),
         _ => log.with_extension(format.extension()),
     };
-    let out = output::place(&arguments.output, log, beside)?;
-    agree(format, &out)?;
+    let out = output::place(&arguments.output, log, beside, format, as_data)?;
     let options = options(arguments.output.allow_damaged);
     let existing = output::existing(&arguments.output);
     match (format, kind) {
@@ -57,6 +57,7 @@ const WHOLE: RangeInclusive<u64> = 0..=u64::MAX;
 /// As requested, or by the end of the new file's name.
 fn format(arguments: &ExportArguments) -> Result<Format, Failure> {
     let out = arguments.output.out.as_deref();
+    out.map_or(Ok(()), refuse_standard_output)?;
     (arguments.to).or_else(|| Format::of(out?)).ok_or_else(|| {
         let out = out.unwrap_or(&arguments.log).display();
         let message = format!(
@@ -64,17 +65,6 @@ fn format(arguments: &ExportArguments) -> Result<Format, Failure> {
         );
         Failure::new(Exit::Usage, message)
     })
-}
-
-/// Expects a name that does not end with another format's.
-fn agree(format: Format, out: &Path) -> Result<(), Failure> {
-    if Format::of(out).is_none_or(|named| named == format) {
-        return Ok(());
-    }
-    let (to, out) = (format.extension(), out.display());
-    let message =
-        format!("`{out}` ends with the name of another format than --to {to}; drop one of them");
-    Err(Failure::new(Exit::Usage, message))
 }
 
 /// Writes the part of a log within these flight times (ns) to a file.

@@ -6,18 +6,25 @@ use std::path::{Path, PathBuf};
 
 use fly_table::Existing;
 
-use crate::args::Output;
-use crate::commands::product::expect_folder;
+use crate::args::{Format, Output};
+use crate::commands::product::{expect_name, expect_place, refuse_standard_output};
 use crate::exit::{Exit, Failure};
 
-/// The path of a file derived from `log`, by default `beside`; an error if it is the log itself, or another file that
-/// may not be replaced.
+/// The path of a file derived from `log` of this format, by default `beside`; an error if it is the log itself, or another
+/// file that may not be replaced, or if its name does not say which format it has, or cannot be told `as_data`.
 ///
 /// # Errors
-/// The path is taken, or its folder does not exist.
-pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Failure> {
+/// The path is taken, its folder does not exist, or it is no name of such a file.
+pub fn place(
+    output: &Output,
+    log: &Path,
+    beside: PathBuf,
+    format: Format,
+    as_data: bool,
+) -> Result<PathBuf, Failure> {
     let out = output.out.clone().unwrap_or(beside);
-    expect_folder(&out)?;
+    refuse_standard_output(&out)?;
+    expect_name(&out, as_data)?;
     let refuse = |why: &str| {
         let message = format!("cannot write `{}`: {why}", out.display());
         Err(Failure::new(Exit::Usage, message))
@@ -39,6 +46,7 @@ pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Fa
             return refuse("the file exists; name another one with --out, or add --overwrite");
         }
     }
+    expect_place(&out, format.extension())?;
     Ok(out)
 }
 

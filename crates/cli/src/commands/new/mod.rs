@@ -55,6 +55,7 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let request = request(given)?;
     let (folder, name) = place(given, &request)?;
+    super::product::expect_name(&folder, data.json)?;
     let files = [format!("{name}.toml"), format!("{name}-vehicle.toml")];
     for file in &files {
         let path = folder.join(file);

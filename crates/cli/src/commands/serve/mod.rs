@@ -64,6 +64,12 @@ pub fn run(
     let outputs = serve_section::outputs(&configuration, &section, autopilot)?;
     let address = (command.address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], port)));
     let interruptions = Interruptions::watch(false);
+    let log = destination(
+        &configuration.document,
+        &configuration.flight,
+        command.log.as_deref(),
+    );
+    super::product::expect_place(&log.path, super::product::LOG)?;
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let backend = backend::load(&configuration, &search, false)?;
     // Before there is a log.
@@ -73,11 +79,7 @@ pub fn run(
             Listening::Ardupilot(ardupilot::listen(address, configuration.flight.rate_hz)?)
         }
     };
-    let mut log = McapFile::new(destination(
-        &configuration.document,
-        &configuration.flight,
-        command.log.as_deref(),
-    ));
+    let mut log = McapFile::new(log);
     let plant = Plant::new(&configuration, backend, &mut log)?;
     for note in outputs.notes() {
         tracing::warn!("{note}");
