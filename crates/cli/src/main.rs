@@ -4,10 +4,12 @@ use std::io::{IsTerminal, Write};
 
 use fly::args::Arguments;
 use fly::exit::Exit;
-use fly_hal::loader::ExitGuard;
+use fly_hal::loader::{ExitGuard, tell_crashes};
 
 fn main() -> Exit {
     let arguments = Arguments::read(std::env::args_os());
+    // Without it the shell tells the signal alone.
+    let _ = tell_crashes();
     // Until the end of main: whatever else ends the process is not this program.
     let _guard = ExitGuard::new(Exit::Backend as i32);
     match fly::commands::run(&arguments) {

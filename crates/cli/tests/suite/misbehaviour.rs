@@ -220,3 +220,41 @@ fn messages_of_the_plugin_reach_the_log_and_with_v_the_terminal() {
         "the log has the message"
     );
 }
+
+/// The process ends as by the signal alone, but says whose fault it is, and in which check.
+#[test]
+fn a_crash_names_the_plugin() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    let folder = Folder::new();
+    let flight = [
+        "--config",
+        "quadcopter.toml",
+        "--backend",
+        "mischief",
+        "--log",
+        "a.mcap",
+        "--set",
+    ];
+    for deed in ["abort_in_read", "overflow_in_read"] {
+        let set = format!("backend.mischief.deeds=[{{ does = '{deed}', from = 0 }}]");
+        for (command, told) in [
+            (
+                &flight[..],
+                "error: the process crashed in a call of the plugin `mischief`\n",
+            ),
+            (
+                &["conformance", "mischief", "--set"],
+                "error: the process crashed in a call of the plugin `mischief`, in the check `reads and writes in time and in order`\n",
+            ),
+        ] {
+            let output = folder.fly(&[command, &[&set]].concat());
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert!(errors.ends_with(told), "{deed}: {errors}");
+            let own = errors.lines().filter(|line| line.starts_with("error: "));
+            assert_eq!(own.count(), 1, "{errors}");
+            // SIGABRT, also of a stack that has overflowed.
+            assert_eq!(output.status.signal(), Some(6), "{errors}");
+        }
+    }
+}

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! No vehicle is ever armed. A plugin that crashes ends the process, as it would in flight; run this in a separate
-//! process if that matters. A check that times out ends the run.
+//! process if that matters; after [`tell_crashes`](crate::loader::tell_crashes) it is told in which check. A check that times out ends the run.
 
 mod checks;
 mod report;
@@ -20,6 +20,8 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use crate::loader::calls::Under;
+use crate::loader::crash::provide_another_stack;
 use crate::{Configuration, Plugin, ResolvePath};
 
 pub use report::{Check, Outcome, Report};
@@ -98,7 +100,7 @@ pub fn run_and_tell(plugin: &Path, setup: &Setup, mut tell: impl FnMut(&Report))
     });
     tell(&report);
     for (name, check) in checks::ALL {
-        let outcome = run_one(*check, &plugin, setup);
+        let outcome = run_one((name, *check), &plugin, setup);
         let hangs = matches!(outcome, Outcome::Hanging(_));
         let is_unknown = *name == checks::DESCRIBES && outcome != Outcome::Passed;
         report.checks.push(Check { name, outcome });
@@ -111,10 +113,17 @@ pub fn run_and_tell(plugin: &Path, setup: &Setup, mut tell: impl FnMut(&Report))
 }
 
 /// Runs a check on its own thread, which is abandoned if the check hangs.
-fn run_one(check: checks::Function, plugin: &Plugin, setup: &Setup) -> Outcome {
+fn run_one(
+    (name, check): (&'static str, checks::Function),
+    plugin: &Plugin,
+    setup: &Setup,
+) -> Outcome {
     let (plugin, owned) = (plugin.clone(), setup.clone());
     let (sender, receiver) = mpsc::channel();
     let thread = std::thread::spawn(move || {
+        let _under = Under::check(name);
+        // Without it a stack that overflows is told by the signal alone.
+        let _ = provide_another_stack();
         // After a timeout nothing receives the result.
         let _ = sender.send(check(&plugin, &owned));
     });

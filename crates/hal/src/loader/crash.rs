@@ -1,13 +1,14 @@
-//! On a crash of the process, tells the vehicle to land before the process ends.
+//! On a crash of the process, tells the vehicle to land, and in which call of a plugin it was, before the process ends.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
 use signal_hook::low_level::{emulate_default_handler, unregister};
 use signal_hook_registry::{SigId, register_signal_unchecked};
 
-use super::EmergencyLine;
+use super::{EmergencyLine, calls};
 use crate::Request;
 
 /// The fatal signals.
@@ -31,6 +32,7 @@ impl CrashGuard {
     /// # Errors
     /// The operating system refuses.
     pub fn new(line: &EmergencyLine) -> std::io::Result<Self> {
+        GUARDS.fetch_add(1, Ordering::AcqRel);
         let mut guard = Self(Vec::with_capacity(FATAL.len()));
         provide_another_stack()?;
         for signal in FATAL {
@@ -41,16 +43,49 @@ impl CrashGuard {
             let registered = unsafe {
                 register_signal_unchecked(signal, move || {
                     line.try_request(Request::Land);
+                    calls::tell();
                     let _ = emulate_default_handler(signal);
                 })
             };
             guard.0.push(registered?);
-            if OVERFLOW.contains(&signal) {
-                on_another_stack(signal)?;
-            }
+            on_another_stack_if_needed(signal)?;
         }
         super::exit::guard(Some(line.clone()));
         Ok(guard)
+    }
+}
+
+/// How many [`CrashGuard`]s end the process themselves.
+static GUARDS: AtomicUsize = AtomicUsize::new(0);
+
+/// From now on a crash in a call of a plugin is told on standard error before it ends the process, as it would have; that of a stack which
+/// overflows on this thread.
+///
+/// # Errors
+/// The operating system refuses.
+pub fn tell_crashes() -> std::io::Result<()> {
+    provide_another_stack()?;
+    for signal in FATAL {
+        // SAFETY: the handler writes, and lets the signal end the process: both are safe in one.
+        unsafe {
+            register_signal_unchecked(signal, move || {
+                if GUARDS.load(Ordering::Acquire) == 0 {
+                    calls::tell();
+                    end_by(signal);
+                }
+            })
+        }?;
+        on_another_stack_if_needed(signal)?;
+    }
+    Ok(())
+}
+
+/// Lets the signal end the process once its handler returns. Needs little of what is left of a stack.
+fn end_by(signal: i32) {
+    // SAFETY: both are safe in a signal's handler.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
     }
 }
 
@@ -58,7 +93,7 @@ impl CrashGuard {
 const ROOM: usize = 1 << 17;
 
 /// Gives this thread an alternate stack of that size, for good.
-fn provide_another_stack() -> std::io::Result<()> {
+pub(crate) fn provide_another_stack() -> std::io::Result<()> {
     thread_local!(static PROVIDED: Cell<bool> = const { Cell::new(false) });
     if PROVIDED.get() {
         return Ok(());
@@ -75,6 +110,15 @@ fn provide_another_stack() -> std::io::Result<()> {
     }
     PROVIDED.set(true);
     Ok(())
+}
+
+/// The same for the signals of a stack that overflows.
+fn on_another_stack_if_needed(signal: i32) -> std::io::Result<()> {
+    if OVERFLOW.contains(&signal) {
+        on_another_stack(signal)
+    } else {
+        Ok(())
+    }
 }
 
 /// Lets the handler of a signal run on the thread's alternate stack: there is no room left on one that has overflowed.
@@ -100,5 +144,6 @@ impl Drop for CrashGuard {
         for id in self.0.drain(..) {
             unregister(id);
         }
+        GUARDS.fetch_sub(1, Ordering::AcqRel);
     }
 }

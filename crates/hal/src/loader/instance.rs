@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
+use super::calls::Under;
 use super::log::Listener;
 use super::{PluginInfo, host};
 use crate::abi::code::{ErrorRoom, class_from, reference_from, request_code};
@@ -46,6 +47,7 @@ macro_rules! call {
     };
     // With the largest status that the entry returns if it does not fail.
     ($self:ident.$entry:ident($($argument:expr),*), $most:expr) => {{
+        let _call = Under::call($self.info.name.as_bytes());
         match $self.table.$entry {
             // SAFETY: an entry of the plugin's table, with the live instance that its `configure` made, and arguments
             // of ours that outlive the call.
@@ -72,8 +74,10 @@ impl Instance {
         let Some(entry) = table.configure else {
             return Err(Error::internal("the plugin cannot be configured"));
         };
+        let call = Under::call(info.name.as_bytes());
         // SAFETY: an entry of the plugin's table; all arguments are ours and outlive the call.
         let status = unsafe { entry(&raw const given, &raw mut handle, errors.lend()) };
+        drop(call);
         if status < 0 {
             return Err(errors.take(status));
         }
@@ -513,6 +517,7 @@ impl Drop for Instance {
             return;
         }
         if let Some(destroy) = self.table.destroy {
+            let _call = Under::call(self.info.name.as_bytes());
             // SAFETY: an entry of the plugin's table with the instance that its `configure` made, for the last time.
             unsafe { destroy(self.handle.as_ptr()) };
         }

@@ -25,7 +25,8 @@
 //! until the process ends, and unloading would gain nothing.
 #![allow(unsafe_code)] // with `abi`, the one place in the workspace: each use says why it is sound
 
-mod crash;
+pub(crate) mod calls;
+pub(crate) mod crash;
 mod elf;
 mod error;
 mod exit;
@@ -39,6 +40,7 @@ mod search;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,8 +49,9 @@ use crate::abi::code::clock_from;
 use crate::abi::growth::{self, Grows};
 use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
 use crate::{Backend, Clock, Configuration, Error};
+use calls::Under;
 
-pub use crash::CrashGuard;
+pub use crash::{CrashGuard, tell_crashes};
 pub use error::{Insecure, LoadError};
 pub use exit::{ExitGuard, end_process};
 pub use instance::{EmergencyLine, Instance};
@@ -114,10 +117,12 @@ impl Plugin {
         })?;
         let file = permissions::open(&path)?;
         elf::check(&path, &file)?;
+        let call = Under::call(path.as_os_str().as_bytes());
         let library = open_library(&path, file)?;
         let table = find_table(&path, &library);
         // Never unloaded, even if it is not a plugin: see the module's documentation.
         std::mem::forget(library);
+        drop(call);
         let table = table?;
         let info = read_info(&path, &table)?;
         tracing::debug!(path = %path.display(), name = info.name, version = info.version, "loaded plugin");

@@ -42,6 +42,9 @@ struct Timed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Deed {
+    AbortInRead,
+    /// Calls itself until no stack is left.
+    OverflowInRead,
     PanicInRead,
     PanicInWrite,
     PanicInStop,
@@ -55,6 +58,15 @@ enum Deed {
     Leap,
     End,
     HangInRead,
+}
+
+/// Ends nowhere.
+fn dive(depth: u64) -> u64 {
+    let room = std::hint::black_box([depth; 64]);
+    if room[0] == u64::MAX {
+        return depth;
+    }
+    dive(depth + 1) + room[1]
 }
 
 impl Mischief {
@@ -123,6 +135,12 @@ impl Backend for Mischief {
         assert!(!self.does(Deed::PanicInRead), "up to no good in read");
         while self.does(Deed::HangInRead) {
             std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+        if self.does(Deed::AbortInRead) {
+            std::process::abort();
+        }
+        if self.does(Deed::OverflowInRead) {
+            dive(0);
         }
         if self.does(Deed::End) {
             return Ok(ReadOutcome::End);
