@@ -233,7 +233,7 @@ fn quiet_commands_tell_what_is_wrong() {
     let heavy = check("vehicle.bodies.airframe.mass=4", 5);
     common::begins(&heavy, "  hover      PROBLEM: thrusts 9.81, ");
     assert_eq!(heavy.lines().count(), 3, "{heavy}");
-    assert_eq!(heavy.lines().last(), Some("1 problem and 1 warning found"));
+    assert_eq!(heavy.lines().last(), Some("2 problems found"));
 
     folder.write(
         "mine.toml",
