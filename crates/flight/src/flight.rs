@@ -410,7 +410,8 @@ impl Flight<'_> {
         self.pilot.errors()
     }
 
-    /// The shortest time in which the governor leads the vehicle to its reference, at its largest speed, s; `None` without a governor.
+    /// The shortest time in which the governor leads the vehicle over the distance to its reference, at its largest speed, s; `None` without a
+    /// governor.
     pub fn shortest_way(&self) -> Option<f64> {
         let limits = self.pilot.guidance().governor()?.limits();
         let [distance, _] = self.errors();

@@ -70,8 +70,8 @@ impl Verdict {
         Self::Diverged,
         Self::Crashed,
         Self::TakenOver,
-        Self::BackendFailed,
         Self::NotFlown,
+        Self::BackendFailed,
         Self::InternalError,
     ];
 

@@ -22,6 +22,9 @@ const MAGIC: &[u8; 8] = b"FLYSWEP1";
 const HEAD: usize = 8;
 /// Longest record, bytes.
 const LONGEST: usize = 1 << 26;
+/// Longest row behind damage that is searched for, and how far it is searched, bytes.
+const LONGEST_ROW: usize = 1 << 20;
+const SEARCHED: u64 = 1 << 24;
 
 /// A journal of a plan's flights, or of a part of them. It is locked while it is open, by `flock`, which local disks,
 /// NFS since Linux 2.6.12, and Lustre mounted with `flock` enforce across machines.
@@ -155,12 +158,15 @@ impl Journal {
     ) -> std::io::Result<Option<u64>> {
         input.seek(SeekFrom::Start(from))?;
         let mut rest = Vec::new();
-        input.take(2 * LONGEST as u64).read_to_end(&mut rest)?;
-        let mut is_row = |place: &usize| {
-            let record = rest.get(*place..).and_then(sound);
-            record.is_some_and(|record| self.vacancy(record).is_some())
+        input.take(SEARCHED).read_to_end(&mut rest)?;
+        let is_row = |place: &usize| {
+            let record = rest.get(*place..).and_then(record);
+            // The checksum last: it takes longest.
+            record.is_some_and(|(record, sum)| {
+                self.vacancy(record).is_some() && crc32fast::hash(record) == sum
+            })
         };
-        let Some(place) = (0..rest.len()).find(&mut is_row) else {
+        let Some(place) = (0..rest.len()).find(is_row) else {
             return Ok(None);
         };
         let next = from + place as u64;
@@ -363,12 +369,11 @@ fn split(head: [u8; HEAD]) -> Option<(usize, u32)> {
     (length <= LONGEST).then_some((length, sum))
 }
 
-/// The record that these bytes begin with, if it is sound.
-fn sound(bytes: &[u8]) -> Option<&[u8]> {
+/// The record that these bytes would begin with, if it is as long as a row may be, and its checksum.
+fn record(bytes: &[u8]) -> Option<(&[u8], u32)> {
     let (head, rest) = bytes.split_first_chunk()?;
-    let (length, sum) = split(*head).filter(|(length, _)| *length > 0)?;
-    let record = rest.get(..length)?;
-    (crc32fast::hash(record) == sum).then_some(record)
+    let (length, sum) = split(*head).filter(|(length, _)| *length <= LONGEST_ROW)?;
+    Some((rest.get(..length)?, sum))
 }
 
 /// Reads the next record. Returns whether there is a sound one.

@@ -19,6 +19,9 @@ mod reference;
 mod system;
 mod vehicle;
 
+/// Begins the findings of one of several vehicles.
+const FLIES_AS: &str = "flies as";
+
 /// The findings of a check.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -85,8 +88,17 @@ impl Findings {
     /// The warnings, the problems, and a verdict of problems, as printed.
     fn alarms(&self) -> String {
         let mut table = Table::default();
-        for [what, level, finding] in self.all.iter().filter(|[_, level, _]| level != "fine") {
-            table.row(what, [format!("{}: {finding}", level.to_uppercase())]);
+        // Of several vehicles the one that the next alarm is about.
+        let mut whose = None;
+        for [what, level, finding] in &self.all {
+            if what == FLIES_AS {
+                whose = Some(finding);
+            } else if level != "fine" {
+                if let Some(name) = whose.take() {
+                    table.row(FLIES_AS, [name.as_str()]);
+                }
+                table.row(what, [format!("{}: {finding}", level.to_uppercase())]);
+            }
         }
         let verdict = if self.has_problems() {
             format!("{}\n", self.verdict())
@@ -163,7 +175,7 @@ pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Fin
         let fleet = FleetConfiguration::read(document)?;
         for member in &fleet.vehicles {
             findings.passed("", "");
-            findings.passed("flies as", &member.name);
+            findings.passed(FLIES_AS, &member.name);
             check(&member.configuration, &mut findings)?;
         }
         findings.passed("", "");

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use fly_flight::FlightError;
-use fly_hal::conformance::{self, Outcome, Report, Setup};
+use fly_hal::conformance::{self, Check, Outcome, Report, Setup};
 use fly_hal::{LoadError, Plugin, SearchPath};
 use serde_json::{Value, json};
 use tracing::subscriber::{NoSubscriber, set_default};
@@ -26,6 +26,7 @@ pub fn run(
     plugin: &str,
     arguments: &ConfigurationArguments,
     data: AsData,
+    quiet: bool,
 ) -> Result<Exit, Failure> {
     refuse_another(plugin, arguments.backend.as_deref())?;
     let config = match (arguments.config.clone(), shipped::find(plugin)) {
@@ -59,8 +60,11 @@ pub fn run(
     refuse_settings(&configuration, &path, setup.check_timeout)?;
     let mut printed = Ok(());
     let report = conformance::run_and_tell(&path, &setup, |report| {
-        if let (false, Ok(()), Some(check)) = (data.json, &printed, report.checks.last()) {
-            let heading = (report.checks.len() == 1).then(|| format!("{}\n", report.heading()));
+        let told = |check: &&Check| !(quiet && check.outcome == Outcome::Passed);
+        let check = report.checks.last().filter(told);
+        if let (false, Ok(()), Some(check)) = (data.json, &printed, check) {
+            let is_first = report.checks.len() == 1 && !quiet;
+            let heading = is_first.then(|| format!("{}\n", report.heading()));
             let lines = format!("{}  {check}\n", heading.unwrap_or_default());
             printed = super::print(lines.as_bytes());
         }
@@ -68,7 +72,7 @@ pub fn run(
     printed?;
     if data.json {
         super::print_data(&as_json(&report))?;
-    } else {
+    } else if !quiet || !report.passed() {
         super::print(format!("{}\n", report.count()).as_bytes())?;
     }
     Ok(if report.passed() {

@@ -43,6 +43,8 @@ pub struct Interruptions {
     /// Whether the flight has begun, or nothing is waited for before it.
     begun: Arc<AtomicBool>,
     line: Arc<OnceLock<EmergencyLine>>,
+    /// Whether what may be interrupted has ended.
+    done: Arc<AtomicBool>,
 }
 
 impl Interruptions {
@@ -61,9 +63,10 @@ impl Interruptions {
             interrupted,
             begun: Arc::new(AtomicBool::new(!commanding)),
             line,
+            done: Arc::default(),
         };
         let (interrupted, line) = (Arc::clone(&watched.interrupted), Arc::clone(&watched.line));
-        let begun = Arc::clone(&watched.begun);
+        let (begun, done) = (Arc::clone(&watched.begun), Arc::clone(&watched.done));
         match Signals::new(&signals) {
             Ok(mut signals) => {
                 thread::spawn(move || {
@@ -77,7 +80,8 @@ impl Interruptions {
                                 "interrupted: the program ends once the vehicle is ready, or given up; another signal ends it at once"
                             );
                         } else if first.is_none() && !commanding {
-                            thread::spawn(tell_if_it_goes_on);
+                            let done = Arc::clone(&done);
+                            thread::spawn(move || tell_if_it_goes_on(&done));
                         }
                         if first.get_or_insert_with(Instant::now).elapsed() > SECOND_THOUGHTS {
                             end_at_once(line.get());
@@ -112,13 +116,22 @@ impl Interruptions {
 }
 
 /// Says that the program has not ended soon after a signal, as when a call of a backend does not return.
-fn tell_if_it_goes_on() {
+fn tell_if_it_goes_on(done: &AtomicBool) {
     thread::sleep(PATIENCE);
+    if done.load(Ordering::Acquire) {
+        return;
+    }
     let _ = writeln!(
         io::stderr(),
         "interrupted: waiting for what is under way, such as a call of the backend, for {} s already; another signal ends the program at once",
         PATIENCE.as_secs()
     );
+}
+
+impl Drop for Interruptions {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+    }
 }
 
 /// From now on a signal that ends the process first removes what it has not finished.

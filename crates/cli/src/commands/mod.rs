@@ -116,9 +116,12 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::Backends(data)) => {
             backends::run(&arguments.configuration.plugin_dir, as_data(*data))
         }
-        Some(Command::Conformance { plugin, data }) => {
-            conformance::run(plugin, &arguments.configuration, as_data(*data))
-        }
+        Some(Command::Conformance { plugin, data }) => conformance::run(
+            plugin,
+            &arguments.configuration,
+            as_data(*data),
+            arguments.quiet,
+        ),
         None => {
             let document = Document::load(&options(arguments)?)?;
             if FleetConfiguration::is_fleet(&document) {

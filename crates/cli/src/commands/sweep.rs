@@ -34,7 +34,12 @@ pub fn run(
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let build = build(&plan, &search)?;
     let plan = plan.built_by(&build, command.any_build);
-    product::expect_folder(&out(&plan, command, "", "journal"))?;
+    if let Some(given) = &command.out {
+        product::refuse_standard_output(given)?;
+    }
+    let journal = out(&plan, command, "", "journal");
+    product::expect_folder(&journal)?;
+    product::expect_name(&journal, command.json)?;
     if let Some(index) = command.rerun {
         return rerun(&plan, index, command, arguments, terminal);
     }

@@ -514,7 +514,7 @@ tricopter: flown after 20.000 s at 500 Hz
         summary.notes = vec!["nothing was sent: no --arm".to_owned()];
         summary.statistics = FlightStatistics::default();
         let text = SummaryText(&summary).to_string();
-        assert!(text.contains("supervisor        3 dropouts bridged, the longest of 40 ms\n                    given up at 2.050 s: no frame\n"), "{text}");
+        assert!(text.contains("supervisor        3 dropouts bridged, the longest of 40 ms\n                    resumed after 2 failsafes, of 7.250 s in all, when frames returned\n                    given up at 2.050 s: no frame\n"), "{text}");
         assert!(
             text.contains(
                 "log               LOST: the disk is full\n  note              nothing was sent: no --arm\n"

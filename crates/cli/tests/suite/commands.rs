@@ -234,6 +234,25 @@ fn quiet_commands_tell_what_is_wrong() {
     common::begins(&heavy, "  hover      PROBLEM: thrusts 9.81, ");
     assert_eq!(heavy.lines().count(), 3, "{heavy}");
     assert_eq!(heavy.lines().last(), Some("2 problems found"));
+    // Of several vehicles it says which one.
+    let set = "vehicles.1.vehicle.bodies.airframe.mass=4";
+    let fleet = [
+        "check",
+        "--config",
+        "fleets/side-by-side.toml",
+        "--set",
+        set,
+    ];
+    let fleet = quiet(&fleet, 5);
+    assert!(
+        fleet.trim_start().starts_with("flies as")
+            && fleet
+                .lines()
+                .next()
+                .is_some_and(|first| first.ends_with(" right")),
+        "{fleet}"
+    );
+    assert_eq!(quiet(&["conformance", "sim"], 0), "");
 
     folder.write(
         "mine.toml",

@@ -539,7 +539,7 @@ fn a_start_too_far_away_is_told_by_check() {
     };
     let found = check(1000);
     assert!(
-        found.contains("start           WARNING: the vehicle begins 1000 m from its reference: the governor needs at least "),
+        found.contains("start           WARNING: the vehicle begins 1000 m from where its reference begins: the governor needs at least "),
         "{found}"
     );
     assert!(found.contains("the flight ends after 12 s"), "{found}");

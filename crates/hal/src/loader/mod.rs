@@ -122,9 +122,9 @@ impl Plugin {
         let table = find_table(&path, &library);
         // Never unloaded, even if it is not a plugin: see the module's documentation.
         std::mem::forget(library);
-        drop(call);
         let table = table?;
         let info = read_info(&path, &table)?;
+        drop(call);
         tracing::debug!(path = %path.display(), name = info.name, version = info.version, "loaded plugin");
         Ok(Self {
             path: path.into(),

@@ -123,13 +123,13 @@ fn begin(configuration: &Configuration, plugin: &Plugin) -> Result<Begun, String
     }
 }
 
-/// What is said of a vehicle that cannot come to its reference before its flight ends.
+/// What is said of a vehicle that cannot come to where its reference begins before its flight ends.
 fn too_far(flight: &Flight) -> Option<String> {
     let (way, duration) = (flight.shortest_way()?, flight.duration()?);
     let [distance, _] = flight.errors();
     (way > duration).then(|| {
         format!(
-            "the vehicle begins {distance:.0} m from its reference: the governor needs at least {way:.0} s for that way, and the flight ends after {duration} s"
+            "the vehicle begins {distance:.0} m from where its reference begins: the governor needs at least {way:.0} s for that way, and the flight ends after {duration} s"
         )
     })
 }

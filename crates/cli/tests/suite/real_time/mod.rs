@@ -343,7 +343,7 @@ fn a_simulation_that_hangs_is_told_and_ended() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while !folder.path("flight.mcap.part").exists() {
+    while !folder.path("hangs").exists() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let interrupt = || {

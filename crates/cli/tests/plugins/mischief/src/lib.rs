@@ -134,6 +134,7 @@ impl Backend for Mischief {
         self.reads += 1;
         assert!(!self.does(Deed::PanicInRead), "up to no good in read");
         while self.does(Deed::HangInRead) {
+            std::fs::write("hangs", "").expect("a folder");
             std::thread::sleep(std::time::Duration::from_secs(1));
         }
         if self.does(Deed::AbortInRead) {
