@@ -14,6 +14,8 @@ const TEST: &str = "cargo xtask test";
 pub fn run() -> Result<()> {
     let root = workspace::root();
     let before = logs()?;
+    // Its commands write there, which cargo does not make where it builds elsewhere.
+    fs::create_dir_all(root.join("target")).context("no folder for the logs of the README")?;
     commands_of("README.md", root, &[])?;
     for log in logs()?.difference(&before) {
         fs::remove_file(log).with_context(|| format!("{} cannot be removed", log.display()))?;
