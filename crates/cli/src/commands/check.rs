@@ -19,8 +19,9 @@ mod reference;
 mod system;
 mod vehicle;
 
-/// Begins the findings of one of several vehicles.
+/// Begin the findings of one of several vehicles, and those of their world.
 const FLIES_AS: &str = "flies as";
+const WORLD: &str = "world";
 
 /// The findings of a check.
 #[derive(Debug, Default)]
@@ -88,14 +89,14 @@ impl Findings {
     /// The warnings, the problems, and a verdict of problems, as printed.
     fn alarms(&self) -> String {
         let mut table = Table::default();
-        // Of several vehicles the one that the next alarm is about.
+        // Of several vehicles the one that the next alarm is about, or their world.
         let mut whose = None;
         for [what, level, finding] in &self.all {
-            if what == FLIES_AS {
-                whose = Some(finding);
+            if what == FLIES_AS || what == WORLD {
+                whose = Some((what, finding));
             } else if level != "fine" {
-                if let Some(name) = whose.take() {
-                    table.row(FLIES_AS, [name.as_str()]);
+                if let Some((what, name)) = whose.take() {
+                    table.row(what, [name.as_str()]);
                 }
                 table.row(what, [format!("{}: {finding}", level.to_uppercase())]);
             }
@@ -179,7 +180,7 @@ pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Fin
             check(&member.configuration, &mut findings)?;
         }
         findings.passed("", "");
-        findings.passed("world", world(&fleet));
+        findings.passed(WORLD, world(&fleet));
         backend::check(&fleet, None, plugin_dirs, &mut findings)?;
     } else {
         let configuration = Configuration::read(document)?;

@@ -214,6 +214,40 @@ fn measurements_do_not_excuse_the_vehicle() {
     }
 }
 
+/// What the simulation cannot show as it is, it says: a ground that stops nothing, and a turn that its steps do not resolve.
+#[test]
+fn what_is_not_simulated_is_told() {
+    let folder = Folder::new();
+    let told = |set: &[&str]| {
+        let set = set.iter().flat_map(|set| ["--set", set]);
+        let fixed = [
+            "--config",
+            "quadcopter.toml",
+            "--set",
+            "flight.duration=0.2",
+        ];
+        let arguments: Vec<&str> = fixed.into_iter().chain(set).collect();
+        let output = folder.fly(&arguments);
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let below = "`airframe` is below the ground of `[backend.sim.ground]`, which does not stop it: no body has `contacts`";
+    let ground = "backend.sim.ground.height=1";
+    let bare = "vehicle.bodies.airframe.contacts=[]";
+    let sinks = told(&[ground, bare]);
+    assert_eq!(sinks.matches(below).count(), 1, "{sinks}");
+    assert!(!told(&["backend.sim.ground.height=-9", bare]).contains(below));
+    // 500 Hz and two substeps: 0.3 rad per step from 300 rad/s on.
+    let turns = |rate: u32| {
+        told(&[&format!(
+            "backend.sim.initial.angular_velocity=[0, 0, {rate}]"
+        )])
+    };
+    let coarse = "`airframe` turns by 0.60 rad in each step of the simulation, which does not resolve that: `substeps = 4` is enough";
+    let (fast, slow) = (turns(600), turns(290));
+    assert!(fast.contains(coarse), "{fast}");
+    assert!(!slow.contains("in each step"), "{slow}");
+}
+
 /// An impact while no frame arrives is told by the next one.
 #[test]
 fn an_impact_in_the_dark_is_a_crash() {

@@ -202,7 +202,7 @@ impl Table {
         spread(&mut self.times, &after, &middles);
     }
 
-    /// Times (s) and values of a column's samples, with one that is none in every gap. Of a sensor they are what it measured,
+    /// Times (s) and values of a column's samples, with a NaN in every gap. Of a sensor they are what it measured,
     /// at the times of its stamps, without the rows that hold a value.
     fn samples(&self, signal: &Signal) -> [Vec<f64>; 2] {
         let Some(stamps) = &signal.stamps else {
